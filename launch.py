@@ -1,0 +1,96 @@
+"""One question, one command: plan the sweep of a config, train what is missing, write the report.
+
+    python launch.py --config=configs/pre_vs_post_ln.py
+    python launch.py --config=configs/pre_vs_post_ln.py --config.model.position=positions.rope.Rope
+    python launch.py --config=configs/pre_vs_post_ln.py --sweep=train.lr=1e-3,3e-4 --plan
+
+Exit status: 0 when every point is done, 1 when one failed, 2 for a wrong config or flag,
+130 after Ctrl-C. The same command continues where the last one stopped.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from absl import app, flags
+
+from seqlab.build import ConfigError
+from seqlab.sweep import arguments, plan
+from seqlab.sweep.overrides import apply_overrides
+from seqlab.sweep.run import INTERRUPTED, run
+from seqlab.sweep.source import Source
+from seqlab.sweep.validation import validate
+
+FLAGS = flags.FLAGS
+flags.DEFINE_string(
+    "config", None, "config file, or file:argument; --config.KEY=VALUE overrides one of its keys"
+)
+flags.DEFINE_multi_string("sweep", [], "KEY=A,B: combine every point with these values")
+flags.DEFINE_multi_string("only", [], "KEY=VALUE: run only this part of the sweep")
+flags.DEFINE_string("workdir", None, "where to write (default: experiments/<config>)")
+flags.DEFINE_bool("plan", False, "list the points with their parameters and train nothing")
+flags.DEFINE_bool("report", False, "rebuild the report from what is there and train nothing")
+flags.DEFINE_enum("executor", "local", ["local"], "what trains the points")
+flags.DEFINE_enum("on_failure", "continue", ["continue", "stop"], "after a point has failed")
+
+
+def main(overrides: dict[str, Any]) -> int:
+    """Plan, execute, report. Returns the exit status."""
+    if not FLAGS.config:
+        raise ConfigError("--config: say which, for example --config=configs/pre_vs_post_ln.py")
+    source = Source.load(FLAGS.config)
+    sweep = source.sweep()
+    varied = {key for setting in sweep for key in setting}
+    for key in overrides.keys() & varied:
+        raise ConfigError(
+            f"--config.{key}: the sweep sets this key; use --sweep={key}=... to replace its "
+            f"values or --only={key}=... to run some of them"
+        )
+    extra = dict(plan.parse_assignment("--sweep", text) for text in FLAGS.sweep)
+    config = apply_overrides(source.config(), overrides)
+    points = plan.points(config, plan.extend(sweep, extra))
+    for point in points:
+        validate(point.config)
+    chosen = plan.select(points, FLAGS.only)
+    if FLAGS.plan:
+        from seqlab.train.size import parameters  # needs the models; the rest of a plan does not
+
+        print(plan.table(chosen, parameters))
+        return 0
+    workdir = Path(FLAGS.workdir or Path("experiments", source.name)).expanduser().absolute()
+    status = 0 if FLAGS.report else execute(chosen, workdir)
+    special = bool(overrides or extra) and not FLAGS.workdir
+    return report(source, points, workdir, special) or status
+
+
+def execute(points: list[plan.Point], workdir: Path) -> int:
+    """Train what is not done. Returns 1 when a point failed."""
+    from seqlab.train.loop import run as train  # after the flags were found to be right
+
+    outcome = run(points, workdir / "runs", train, FLAGS.on_failure)
+    print(outcome.summary())
+    return outcome.exit_status
+
+
+def report(source: Source, points: list[plan.Point], workdir: Path, special: bool) -> int:
+    """Write the report, unless only a part of the sweep is there. Returns 0."""
+    from seqlab.report import write
+
+    print(write.report(source.spec, points, workdir, special, FLAGS.only, FLAGS.report))
+    return 0
+
+
+def start() -> None:
+    """Read the command line; say what is wrong with a config in one line, without a traceback."""
+    try:
+        rest, overrides = arguments.split(sys.argv)
+        app.run(lambda _: sys.exit(main(overrides)), argv=rest)
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    start()

@@ -1,0 +1,194 @@
+"""The config: every key there is, and how a config is written to a file and read back.
+
+A config is plain data: numbers, strings, bools, None, tuples and dicts with string keys. A config
+file starts from `defaults()` and changes what its question is about. Groups are locked, so that a
+misspelt key stops at once; the options of parts (`task`, `model.mixers`, ...) are open.
+Types are checked when a sweep is planned (`seqlab.sweep.overrides.check`), so a part may be a
+dotted path or a dict with `kind`: `config.model.position = {"kind": "positions.rope.Rope"}`.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ml_collections import ConfigDict
+
+# Groups whose keys are not fixed: options of parts, names of columns, overrides of the model.
+OPEN = (
+    "task",
+    "data.splits",
+    "data.fields",
+    "data.tokenizer",
+    "data.filter",
+    "model.mixers",
+    "model.encoder",
+    "model.decoder",
+    "report.failed",
+)
+
+
+def defaults() -> ConfigDict:
+    """A config with every key, locked except for the groups in OPEN.
+
+    Lengths are in tokens; `train.warmup`, `eval_every`, `checkpoint_every` and `early_stop`
+    (evaluations without improvement) are off at 0; `data.eval_examples` 0 is the whole split.
+    """
+    config = ConfigDict(
+        {
+            "seed": 0,
+            "task": {"kind": "tasks.transduction.Transduction"},
+            "data": _data(),
+            "model": _model(),
+            "train": _train(),
+            "evaluate": {"at": (), "examples": 0},
+            "decode": {"method": "greedy", "max_length": 64},
+            "report": _report(),
+            "init_from": "",
+        },
+        type_safe=False,
+    )
+    config.lock()
+    for name in OPEN:
+        group: Any = config
+        for part in name.split("."):
+            group = group[part]
+        group.unlock()
+    return config
+
+
+def to_json(config: ConfigDict | Mapping) -> str:
+    """The config as JSON text. Lists stand for tuples, {"$float": "inf"} for inf, -inf and nan.
+
+    Raises ValueError naming the key of anything that is no plain data. `config` stays as it is.
+    """
+    plain = config.to_dict() if isinstance(config, ConfigDict) else config
+    return json.dumps(_encode(plain, ""), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def from_json(text: str) -> dict[str, Any]:
+    """The plain dict that `to_json` wrote: equal, tuples, None, inf and all."""
+    return _decode(json.loads(text))
+
+
+def flatten(config: Mapping, prefix: str = "") -> dict[str, Any]:
+    """Nested dicts -> {dotted key: value}; empty dicts stay values, tuples are not entered."""
+    flat: dict[str, Any] = {}
+    for key, value in config.items():
+        if isinstance(value, Mapping) and value:
+            flat |= flatten(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def _data() -> dict[str, Any]:
+    return {
+        "source": "cmudict",
+        "directory": "",
+        "splits": {"train": "train", "valid": "validation", "test": "test"},
+        "fields": {"source": "letters", "target": "phones"},
+        "tokenizer": {
+            "source": "data.text.characters.Characters",
+            "target": "data.text.words.Words",
+        },
+        "shared_vocabulary": False,
+        "max_length": {"source": 64, "target": 64},
+        "filter": {},
+        "buckets": (16, 32, 64),
+        "eval_examples": 0,
+        "workers": 0,
+    }
+
+
+def _model() -> dict[str, Any]:
+    return {
+        "kind": "models.seq2seq.Seq2Seq",
+        "width": 64,
+        "heads": 4,
+        "kv_heads": 0,  # 0: as many as heads
+        "depth": 2,
+        "pattern": "a",
+        "mixers": {"a": "mixers.attention.MultiHead", "x": "mixers.cross.Cross"},
+        "position": "positions.sinusoidal.Sinusoidal",
+        "placement": "placements.pre.Pre",
+        "norm": "nn.norms.LayerNorm",
+        "feedforward": "nn.feedforward.FeedForward",
+        "tie_embeddings": True,
+        "dropout": 0.0,
+        "encoder": {},
+        "decoder": {},
+    }
+
+
+def _train() -> dict[str, Any]:
+    return {
+        "steps": 1000,
+        "batch": 32,
+        "batch_unit": "examples",
+        "optimizer": {"name": "adamw", "b1": 0.9, "b2": 0.98, "eps": 1e-9, "momentum": 0.9},
+        "lr": 1e-3,
+        "warmup": 0,
+        "schedule": "constant",
+        "clip": 0.0,
+        "accumulate": 1,
+        "weight_decay": 0.0,
+        "label_smoothing": 0.0,
+        "ema": 0.0,
+        "precision": "fp32",
+        "parallel": "jit",
+        "remat": False,
+        "steps_per_call": 8,
+        "eval_every": 100,
+        "checkpoint_every": 100,
+        "keep": 1,
+        "best": {"metric": "valid/loss", "direction": "min"},
+        "early_stop": 0,
+        "progress": True,
+        "tensorboard": False,
+    }
+
+
+def _report() -> dict[str, Any]:
+    """Keys with dots cannot be keys of a ConfigDict: labels and where are pairs."""
+    return {
+        "question": "",
+        "metric": "valid/loss",
+        "direction": "min",
+        "axes": (),
+        "columns": (),
+        "where": (),  # pairs (dotted key, value): which runs the main table shows
+        "labels": (),  # pairs (key or value or metric, text)
+        "failed": {},  # {"metric": ..., "above" or "below": number or metric}
+        "figures": (),
+        "verdict": (),
+        "notes": "",
+    }
+
+
+def _encode(value: Any, where: str) -> Any:
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str) or key == "$float":
+                raise ValueError(f"{where or 'config'}: keys are strings, got {key!r}")
+        return {key: _encode(item, f"{where}.{key}".lstrip(".")) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encode(item, f"{where}[{number}]") for number, item in enumerate(value)]
+    if type(value) is float and not math.isfinite(value):
+        return {"$float": repr(value)}
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    raise ValueError(
+        f"{where}: a config holds numbers, strings, bools, None, tuples and dicts, "
+        f"got {type(value).__name__} {value!r}"
+    )
+
+
+def _decode(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_decode(item) for item in value)
+    if isinstance(value, dict):
+        if set(value) == {"$float"}:
+            return float(value["$float"])
+        return {key: _decode(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,1 @@
+"""Corpora, tokenizers and the path from text to batches."""

@@ -1,0 +1,1 @@
+"""Tokenizers: from text to numbers and back, one a file."""

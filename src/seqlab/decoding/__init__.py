@@ -1,0 +1,1 @@
+"""Decoding over any model with a carry."""

@@ -1,0 +1,1 @@
+"""Ways of mixing information along time, one a file."""

@@ -1,0 +1,67 @@
+"""Attention from the target to the source."""
+
+from typing import ClassVar
+
+import flax.linen as nn
+import flax.struct
+import jax
+import jax.numpy as jnp
+
+from seqlab.mixers.attention import Heads
+from seqlab.nn.masks import visible
+from seqlab.types import Memory, View
+
+
+@flax.struct.dataclass
+class MemoryCache:
+    """Keys and values [B, S, G, K] of the source, its mask and segments [B, S]."""
+
+    keys: jax.Array
+    values: jax.Array
+    mask: jax.Array
+    segments: jax.Array
+
+    @property
+    def view(self) -> View:
+        """The view of the source; positions do not act across."""
+        return View(self.mask, jnp.zeros_like(self.segments), self.segments)
+
+
+class Cross(Heads):
+    """Multi-head attention whose keys and values come from a memory. Vaswani et al. 2017.
+
+    The memory is projected once: prefill passes it, steps read it from the carry.
+    """
+
+    abstract: ClassVar[bool] = False
+    cross: ClassVar[bool] = True
+
+    @nn.compact
+    def __call__(
+        self,
+        x: jax.Array,
+        view: View,
+        carry: MemoryCache | None = None,
+        memory: Memory | None = None,
+    ) -> tuple[jax.Array, MemoryCache | None]:
+        if memory is not None:
+            k = self.split("key", memory.x, self.groups)
+            v = self.split("value", memory.x, self.groups)
+            source = MemoryCache(k, v, memory.view.mask, memory.view.segments)
+        elif carry is not None:
+            source = carry
+        else:
+            raise ValueError("cross-attention needs a memory (the source) or a carry that holds one")
+        q, k = self.split("query", x, self.heads), source.keys.astype(x.dtype)
+        q, k = self.normalise(q, k)
+        mask = visible(view, source.view)
+        bias = jnp.zeros((1, 1, 1, 1), jnp.float32)
+        y = self.combine(q, k, source.values.astype(x.dtype), mask, bias, view)
+        return y, None if carry is None else source
+
+    def init_carry(self, batch: int, capacity: int, memory: int = 0) -> MemoryCache:
+        """Room for `memory` source tokens, none of them real."""
+        del capacity
+        keys = jnp.zeros((batch, memory, self.groups, self.head_width), self.dtype)
+        tokens = jnp.zeros((batch, memory), jnp.int32)
+        return MemoryCache(keys, keys, tokens > 0, tokens)

@@ -1,0 +1,1 @@
+"""Models: a stack of layers, a decoder-only language model, an encoder-decoder."""

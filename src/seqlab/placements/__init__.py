@@ -1,0 +1,1 @@
+"""Where normalisation and residual stand around the sublayers of a layer, one a file."""

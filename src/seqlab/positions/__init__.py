@@ -1,0 +1,1 @@
+"""Position encodings, one a file; `base.Position` is none at all."""

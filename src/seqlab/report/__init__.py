@@ -1,0 +1,1 @@
+"""From finished runs to an answer: table, statistics, verdict, figures, README."""

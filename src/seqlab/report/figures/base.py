@@ -1,0 +1,189 @@
+"""What all charts share: panels, hues, spread over seeds, failed runs, expectations, legend.
+
+A kind of chart says where its points come from (`points`); the rest is drawn here. The line is the
+mean over seeds, the bar one standard deviation, each dot one run, each cross a failed run; the
+crosses at the top edge are runs that diverged and have no value.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from seqlab.build import ConfigError, suggest
+from seqlab.report.figures import expect, style
+from seqlab.report.frame import Frame
+from seqlab.report.values import Names, values, where
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """Options of every chart; keys are dotted config keys.
+
+    caption: below the figure in the README. where: which runs. hue: one key or two
+    (colour, line style). panels: the key that gets a panel a value. log, log_x: logarithmic axes.
+    expect: see expect.py. marks: ({"x": 8, "label": ...},) vertical lines. limit: {"y": number or
+    metric (its mean), "label": ...} a horizontal line.
+    """
+
+    caption: str = ""
+    where: Any = ()
+    hue: Any = ()
+    panels: str = ""
+    columns: int = 4
+    log: bool = False
+    log_x: bool = False
+    x_label: str = ""
+    y_label: str = ""
+    expect: tuple[Mapping[str, Any], ...] = ()
+    marks: tuple[Mapping[str, Any], ...] = ()
+    limit: Any = ()
+
+    def points(self, frame: Frame, names: Names) -> Frame:
+        """One row a point: the run's keys, `x`, `y` (nan: diverged), `failed`."""
+        raise NotImplementedError
+
+    def labels(self, names: Names) -> tuple[str, str]:
+        """Default texts of the two axes."""
+        raise NotImplementedError
+
+    def draw(self, frame: Frame, names: Names) -> Figure:
+        """The figure of the runs in `frame`. Raises ConfigError when there is nothing to draw."""
+        chosen = where(frame, self.where)
+        if chosen.empty:
+            raise ConfigError(f"report.figures: no run has {dict(self.where)}")
+        data = self.points(chosen, names)
+        for key in (*self._hues(), *((self.panels,) if self.panels else ())):
+            if key not in data:
+                raise ConfigError(f"report.figures: no key {key!r}" + suggest(key, data.columns))
+        data, ticks = _numbered(data, names)
+        parts = [(None, data)]
+        if self.panels:
+            parts = list(data.groupby(self.panels, sort=False))
+        groups = _groups(data, self._hues())
+        looks = dict(zip(groups, style.styles(groups), strict=True))
+        figure, axes = style.grid(len(parts), self.columns)
+        for axis, (value, part) in zip(axes, parts, strict=True):
+            if self.panels:
+                axis.set_title(names.pair(self.panels, value), fontsize=9, loc="left")
+            self._scales(axis, data, ticks)
+            self._curves(axis, part, looks, names)
+            self._lines(axis, part, (data["x"].min(), data["x"].max()))
+        for axis in axes:
+            _crosses(axis)
+        x_label, y_label = self.labels(names)
+        figure.supxlabel(self.x_label or x_label, fontsize=9)
+        figure.supylabel(self.y_label or y_label, fontsize=9)
+        style.legend(figure, axes, len(parts))
+        return figure
+
+    def _hues(self) -> tuple[str, ...]:
+        return (self.hue,) if isinstance(self.hue, str) else tuple(self.hue)
+
+    def _scales(self, axis: Axes, data: Frame, ticks: Mapping[float, str]) -> None:
+        axis.tick_params(labelsize=8)
+        if self.log:
+            axis.set_yscale("log")
+        if self.log_x:
+            axis.set_xscale("log", base=2)
+        if ticks:
+            axis.set_xticks(list(ticks), list(ticks.values()))
+            axis.minorticks_off()
+        axis.margins(0.06, 0.06)
+
+    def _curves(self, axis: Axes, part: Frame, looks: Mapping, names: Names) -> None:
+        hues = self._hues()
+        for group in _groups(part, hues):
+            look = looks[group]
+            own = part
+            for key, value in zip(hues, group, strict=True):
+                own = own[own[key] == value]
+            text = ", ".join(names.pair(key, value) for key, value in zip(hues, group, strict=True))
+            _curve(axis, own, look, text)
+
+    def _lines(self, axis: Axes, part: Frame, extent: tuple[float, float]) -> None:
+        for number, rule in enumerate(self.expect):
+            found = expect.curve(rule, where(part, rule.get("where", ())), extent)
+            if found:
+                look = style.LINES[(number + 2) % len(style.LINES)]
+                text = f"expected: {rule['label']}"
+                axis.plot(*found, color=style.GREY, linestyle=look, linewidth=1.2, label=text)
+        for mark in self.marks:
+            axis.axvline(mark["x"], color=style.GREY, linewidth=0.9, label=mark["label"])
+        if self.limit:
+            height = self.limit["y"]
+            axis.axhline(
+                values(part, height).mean() if isinstance(height, str) else height,
+                color=style.GREY,
+                linewidth=0.9,
+                linestyle=(0, (6, 3)),
+                label=self.limit["label"],
+            )
+
+
+def _curve(axis: Axes, own: Frame, look: Mapping[str, Any], text: str) -> None:
+    """Mean, spread, runs and failed runs of one group."""
+    seen = own[own["y"].map(math.isfinite)]
+    by_x = seen.groupby("x")["y"]
+    mean, spread = by_x.mean(), by_x.std()
+    if len(mean):
+        axis.plot(
+            mean.index, mean, **look, markersize=4.5, linewidth=1.5, label=text, markeredgewidth=0
+        )
+    several = spread.dropna()
+    if len(several):
+        axis.errorbar(
+            several.index,
+            mean[several.index],
+            several,
+            fmt="none",
+            ecolor=look["color"],
+            elinewidth=1.0,
+            capsize=2.5,
+        )
+    fine = seen[~seen["failed"]]
+    axis.plot(fine["x"], fine["y"], ".", color=look["color"], alpha=0.4, markersize=4)
+    broken = seen[seen["failed"]]
+    cross = {"marker": "x", "linestyle": "none", "markersize": 7, "markeredgewidth": 1.6}
+    if len(broken):
+        axis.plot(broken["x"], broken["y"], color=look["color"], **cross)
+    lost = own[~own["y"].map(math.isfinite) & own["failed"]]
+    if len(lost):
+        line = axis.plot(
+            lost["x"],
+            [0.97] * len(lost),
+            color=look["color"],
+            transform=axis.get_xaxis_transform(),
+            clip_on=False,
+            **cross,
+        )[0]
+        line.set_gid("diverged")
+    if len(broken) or len(lost):
+        axis.set_gid("failed")
+
+
+def _crosses(axis: Axes) -> None:
+    """Explain the crosses in the legend where there are any."""
+    if axis.get_gid() == "failed":
+        axis.plot(
+            [], [], "x", color="black", markersize=7, label="failed run (at the top: diverged)"
+        )
+
+
+def _groups(data: Frame, hues: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    return list(dict.fromkeys(data[list(hues)].itertuples(index=False, name=None))) or [()]
+
+
+def _numbered(data: Frame, names: Names) -> tuple[Frame, dict[float, str]]:
+    """x as numbers, and the ticks where x is a few numbers or words."""
+    values = list(dict.fromkeys(data["x"]))
+    if all(isinstance(value, int | float) for value in values):
+        few = len(values) <= 8
+        return data, {float(x): names.value(x) for x in sorted(values)} if few else {}
+    places = {value: place for place, value in enumerate(values)}
+    return data.assign(x=data["x"].map(places)), {
+        float(place): names.value(value) for value, place in places.items()
+    }

@@ -1,0 +1,79 @@
+"""How figures look: colour by the first hue, line style by the second, nothing on top of data."""
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, told apart by colour-blind readers, ordered by contrast.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
+LINES = ("-", "--", ":", "-.")
+MARKERS = ("o", "s", "^", "D", "v", "P", "*", "<")
+GREY = "#555555"
+PANEL = (3.1, 2.5)  # inches
+
+
+def styles(groups: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    """Colour, line and marker of each group of hue values.
+
+    Groups that share the first value share the colour; a first value that is a number and takes
+    more than two values is coloured along a dark-to-light scale.
+    """
+    firsts = list(dict.fromkeys(group[:1] for group in groups))
+    seconds = list(dict.fromkeys(group[1:] for group in groups))
+    numbers = [first[0] for first in firsts if first and not isinstance(first[0], str)]
+    if len(numbers) == len(firsts) > 2:
+        scale = matplotlib.colormaps["viridis"]
+        ranks = {value: rank for rank, value in enumerate(sorted(numbers))}
+        colours = [scale(0.88 * ranks[first[0]] / (len(firsts) - 1)) for first in firsts]
+    else:
+        colours = list(itertools.islice(itertools.cycle(COLOURS), len(firsts)))
+    return [
+        {
+            "color": colours[firsts.index(group[:1])],
+            "linestyle": LINES[seconds.index(group[1:]) % len(LINES)],
+            "marker": MARKERS[firsts.index(group[:1]) % len(MARKERS)],
+        }
+        for group in groups
+    ]
+
+
+def grid(panels: int, columns: int) -> tuple[Figure, list[Axes]]:
+    """A figure of small multiples with shared axes, unused panels removed."""
+    columns = min(columns, panels)
+    rows = -(-panels // columns)
+    width = max(PANEL[0] * columns, 5.0 if panels == 1 else 0.0)
+    height = (PANEL[1] if panels > 1 else 3.0) * rows + 0.6
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    for spare in list(axes.flat)[panels:]:
+        spare.remove()
+    used = list(axes.flat)[:panels]
+    for number, axis in enumerate(used):
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.grid(color="#DDDDDD", linewidth=0.6)
+        axis.set_axisbelow(True)
+        axis.tick_params(labelbottom=number + columns >= panels)
+    return figure, used
+
+
+def legend(figure: Figure, axes: Sequence[Axes], panels: int) -> None:
+    """One legend for all panels: below small multiples, to the right of a single panel."""
+    entries: dict[str, Any] = {}
+    for axis in axes:
+        handles, labels = axis.get_legend_handles_labels()
+        for handle, text in zip(handles, labels, strict=True):
+            entries.setdefault(text, handle)
+    if len(entries) < 2:
+        return
+    place: dict[str, Any] = {
+        "loc": "outside lower center",
+        "ncols": max(1, int(figure.get_figwidth() / 2.1)),
+    }
+    if panels == 1:
+        place: dict[str, Any] = {"loc": "outside right upper"}
+        figure.set_figwidth(figure.get_figwidth() + 2.2)
+    figure.legend(entries.values(), entries.keys(), frameon=False, fontsize=8, **place)

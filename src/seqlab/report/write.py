@@ -1,0 +1,121 @@
+"""The report of an experiment: results.csv, figures/ and a README.md that begins with the answer.
+
+Everything is computed from results.csv, as written, so that `--report` gives the same README on a
+machine that has no runs.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from seqlab.build import build
+from seqlab.report import collect, conditions, tables
+from seqlab.report.frame import Frame
+from seqlab.report.values import Names, where
+from seqlab.report.verdict import Verdict, judge
+from seqlab.sweep.plan import Point
+from seqlab.train.directory import write_atomically
+from seqlab.train.fingerprint import digest
+
+
+def report(
+    spec: str,
+    points: Sequence[Point],
+    workdir: Path,
+    special: bool = False,
+    only: Sequence[str] = (),
+    rebuild: bool = False,
+) -> str:
+    """Write the report of the points under `workdir/runs`; returns what to tell the user.
+
+    special: the points are not those of the config file (overrides, --sweep): the report goes to
+    `workdir/variants/<hash>` and the experiment's own stays as it is. only: a part of the sweep
+    was run: nothing is written before all of it is there. rebuild: take runs that are not on this
+    machine from results.csv, and report what there is.
+    """
+    target = workdir
+    if special:
+        target = workdir / "variants" / digest("".join(point.id for point in points))
+    settings = points[0].config["report"]
+    frame = collect.collect(points, workdir / "runs", settings)
+    if rebuild and (target / "results.csv").exists():
+        frame = _merge(frame, collect.load(target / "results.csv"), points)
+    states = list(frame["state"]) if len(frame) else []
+    open_points = len(points) - states.count("done") - states.count("failed")
+    if "done" not in states:
+        return "report: not written, no point is done"
+    if open_points and not rebuild:
+        part = f" (--only={' '.join(only)})" if only else ""
+        return f"report: not written, {open_points} of {len(points)} points are to be trained{part}"
+    target.mkdir(parents=True, exist_ok=True)
+    collect.save(frame, target / "results.csv")
+    write_report(target, spec, settings, len(points))
+    return f"report: {target / 'README.md'}"
+
+
+def write_report(target: Path, spec: str, settings: Mapping[str, Any], planned: int) -> None:
+    """README.md and figures/ from `target/results.csv` alone."""
+    frame = collect.load(target / "results.csv")
+    done = frame[frame["state"] == "done"]
+    names = Names(settings["labels"])
+    shown = where(done, settings["where"])
+    verdicts = [judge(done, rule, names) for rule in settings["verdict"]]
+    sections = [
+        f"# {settings['question'] or spec}",
+        "\n".join(map(_sentence, verdicts)),
+        settings["notes"],
+        _unfinished(frame, planned),
+        "## Results",
+        tables.table(shown, settings, names),
+        conditions.legend(done, settings, names),
+        *_figures(target / "figures", done, settings, names),
+        "## Conditions",
+        conditions.describe(done),
+        "## Command",
+        f"    python launch.py --config={spec}",
+    ]
+    text = "\n\n".join(section for section in sections if section)
+    write_atomically(target / "README.md", text + "\n")
+
+
+def _merge(here: Frame, there: Frame, points: Sequence[Point]) -> Frame:
+    """The runs on this machine, and from results.csv those that are not; in the plan's order."""
+    known = set(here["id"]) if len(here) else set()
+    frame: Frame = pd.concat([here, there[~there["id"].isin(known)]], ignore_index=True)
+    order = {point.id: place for place, point in enumerate(points)}
+    frame = frame[frame["id"].isin(order)]
+    return frame.sort_values("id", key=lambda column: column.map(order), ignore_index=True)
+
+
+def _sentence(verdict: Verdict) -> str:
+    return f"- {verdict.claim}: **{verdict.answer}** ({verdict.reason})"
+
+
+def _unfinished(frame: Frame, planned: int) -> str:
+    crashed = list(frame.loc[frame["state"] == "failed", "id"])
+    missing = planned - len(frame[frame["state"].isin(["done", "failed"])])
+    parts = [f"{missing} of {planned} points have not been trained."] if missing else []
+    if crashed:
+        parts.append(f"{len(crashed)} points stopped with an error: {', '.join(crashed)}.")
+    return f"**Incomplete**: {' '.join(parts)}" if parts else ""
+
+
+def _figures(folder: Path, frame: Frame, settings: Mapping[str, Any], names: Names) -> list[str]:
+    """Draw every figure; returns the README's lines for them. Figures of old configs go."""
+    lines, drawn = [], set()
+    for number, rule in enumerate(settings["figures"]):
+        options = {"name": f"figure_{number}", **rule}
+        name = options.pop("name")  # of the file
+        chart = build(options, f"config.report.figures[{number}]")
+        figure = chart.draw(frame, names)
+        folder.mkdir(exist_ok=True)
+        path = folder / f"{name}.png"
+        figure.savefig(path, dpi=160, metadata={"Software": None})
+        drawn.add(path)
+        text = chart.caption or name.replace("_", " ")
+        lines.append(f"![{text}](figures/{path.name})\n\n*{text}*")
+    for old in set(folder.glob("*.png")) - drawn:
+        old.unlink()
+    return lines

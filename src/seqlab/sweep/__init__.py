@@ -1,0 +1,1 @@
+"""From one config to many runs: points, ids, and the executor that trains them."""

@@ -1,0 +1,42 @@
+"""The part of the command line that absl does not know: `--config.KEY=VALUE`.
+
+These are taken out of argv before absl reads it, so that flags, `--sweep` and Python all type a
+value by the one rule in overrides.py, and a misspelt key ends in one line with a suggestion.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from seqlab.build import ConfigError
+from seqlab.sweep.overrides import parse, schema
+
+_OVERRIDE = re.compile(r"--?(no)?config\.([^=]*)(=(.*))?", re.DOTALL)
+
+
+def split(argv: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
+    """argv without the overrides, and the overrides, typed; the last of equal keys counts.
+
+    Accepts `--config.KEY=VALUE`, `--config.KEY VALUE`, and `--config.KEY`, `--noconfig.KEY` for
+    bools. Raises ConfigError naming the key and the value.
+    """
+    rest, found = [], {}
+    arguments = iter(argv)
+    for argument in arguments:
+        match = _OVERRIDE.fullmatch(argument)
+        if argument == "--" or not match:
+            rest.append(argument)
+            continue
+        negated, key, given, text = match.groups()
+        if given and not negated:
+            found[key] = parse(key, text)
+        elif isinstance(schema(key), bool) and not given:
+            found[key] = not negated
+        elif negated:
+            raise ConfigError(f"{argument}: only a bool key can be negated")
+        else:
+            value = next(arguments, None)
+            if value is None:
+                raise ConfigError(f"--config.{key}: needs a value")
+            found[key] = parse(key, value)
+    return rest, found

@@ -1,0 +1,165 @@
+"""The points of a sweep, and their ids: readable, unique, the same every time.
+
+An id says what the sweep varies and ends in a hash of all keys that change results:
+`placement-Pre_depth-12_warmup-100_seed-0_1a2b3c4d`.
+"""
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from seqlab.build import ConfigError, suggest
+from seqlab.config import to_json
+from seqlab.sweep.overrides import apply_overrides, check, parse, split_values
+from seqlab.sweep.source import Source
+from seqlab.train.fingerprint import fingerprint
+
+LONGEST_NAME = 150  # bytes of an id before its hash; file systems allow 255 in all
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run to be: its id, its whole config, and the values of the keys the sweep varies."""
+
+    id: str
+    config: dict[str, Any]
+    varied: dict[str, Any]
+
+
+def points(config: Mapping[str, Any], sweep: Iterable[Mapping[str, Any]] = ({},)) -> list[Point]:
+    """One point for each dict of dotted keys. Raises ConfigError for wrong keys, values, twins."""
+    base = check(config)
+    settings = list(sweep)
+    configs = [apply_overrides(base, setting) for setting in settings]
+    keys = list(dict.fromkeys(key for setting in settings for key in setting))
+    keys = [key for key in keys if len({_text(lookup(c, key)) for c in configs}) > 1]
+    keys.sort(key=lambda key: key == "seed")  # the seed stands last
+    names = _short_names(keys)
+    found: dict[str, Point] = {}
+    for number, each in enumerate(configs, 1):
+        varied = {key: lookup(each, key) for key in keys}
+        name = "_".join(f"{names[key]}-{label(value)}" for key, value in varied.items())
+        identity = f"{name[:LONGEST_NAME] or 'run'}_{fingerprint(each, keep=keys)}"
+        if identity in found:
+            raise ConfigError(f"sweep: point {number} is the same run as an earlier one: {varied}")
+        found[identity] = Point(identity, each, varied)
+    return list(found.values())
+
+
+def ids(spec: str) -> list[str]:
+    """The run ids of a config file as it is now: to be compared with a results.csv."""
+    source = Source.load(spec)
+    return [point.id for point in points(source.config(), source.sweep())]
+
+
+def extend(
+    sweep: Iterable[Mapping[str, Any]], extra: Mapping[str, Iterable[Any]]
+) -> list[dict[str, Any]]:
+    """Every point of the sweep with every combination of the extra values, which win."""
+    found = {}
+    for setting in sweep:
+        for values in itertools.product(*extra.values()):
+            each = {**setting, **dict(zip(extra, values, strict=True))}
+            found[_text(dict(sorted(each.items())))] = each
+    return list(found.values())
+
+
+def parse_assignment(flag: str, text: str) -> tuple[str, list[Any]]:
+    """ "KEY=A,B" -> key and typed values. Raises ConfigError naming the flag, key and value."""
+    key, equals, values = text.partition("=")
+    if not equals:
+        raise ConfigError(f"{flag}: expected KEY=VALUE, got {text!r}")
+    try:
+        return key, [parse(key, value) for value in split_values(values)]
+    except ConfigError as error:
+        raise ConfigError(f"{flag}: {error}") from None
+
+
+def select(candidates: list[Point], only: Iterable[str]) -> list[Point]:
+    """The points that match every KEY=VALUE; a key given twice may have either value.
+
+    A value is also recognised by its label ("Pre" for "placements.pre.Pre").
+    """
+    wanted: dict[str, list[str]] = {}
+    for text in only:
+        key, equals, values = text.partition("=")
+        varied = list(candidates[0].varied) if candidates else []
+        if not equals or key not in varied:
+            raise ConfigError(f"--only: the sweep does not vary {key!r}" + suggest(key, varied))
+        for value in split_values(values):
+            there = [point.varied[key] for point in candidates]
+            if not any(matches(key, value, each) for each in there):
+                choices = dict.fromkeys(label(each) for each in there)
+                raise ConfigError(
+                    f"--only: no point has {key}={value}; choose from {', '.join(choices)}"
+                )
+            wanted.setdefault(key, []).append(value)
+    return [
+        point
+        for point in candidates
+        if all(any(matches(key, v, point.varied[key]) for v in vs) for key, vs in wanted.items())
+    ]
+
+
+def matches(key: str, text: str, value: Any) -> bool:
+    """Whether the text of a flag means this value, by its label or as a flag would be read."""
+    if text == label(value):
+        return True
+    try:
+        return parse(key, text) == value
+    except ConfigError:
+        return False
+
+
+def table(candidates: list[Point], parameters: Callable[[dict[str, Any]], int]) -> str:
+    """The plan as text: number, id, parameters. Equal models are counted once."""
+    counts: dict[str, int] = {}
+    lines = []
+    for number, point in enumerate(candidates, 1):
+        same = _text({key: point.config[key] for key in ("task", "data", "model")})
+        if same not in counts:
+            counts[same] = parameters(point.config)
+        steps = point.config["train"]["steps"]
+        lines.append((str(number), point.id, f"{counts[same]:,}", f"{steps:,}"))
+    lines.insert(0, ("", "point", "parameters", "steps"))
+    widths = [max(len(line[column]) for line in lines) for column in range(4)]
+    return "\n".join(
+        f"{a:>{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d:>{widths[3]}}"
+        for a, b, c, d in lines
+    )
+
+
+def label(value: Any) -> str:
+    """A short name of a value, fit for a file name: the class of a part, a number, a word."""
+    if isinstance(value, Mapping):
+        value = value.get("kind", json.dumps(value))
+    if isinstance(value, str) and re.fullmatch(r"\w+(\.\w+)*\.[A-Z]\w*", value):
+        value = value.rpartition(".")[2]
+    if isinstance(value, tuple):
+        value = "x".join(label(item) for item in value)
+    return re.sub(r"[^A-Za-z0-9.+-]+", "-", str(value))[:40]
+
+
+def lookup(config: Mapping[str, Any], key: str) -> Any:
+    """The value of a dotted key; None where an open group or a part has no such option."""
+    value: Any = config
+    for name in key.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _short_names(keys: list[str]) -> dict[str, str]:
+    """The last word of each key, more words where two would be equal, the group for `kind`."""
+    names = {key: key.removesuffix(".kind").split(".") for key in keys}
+    short = {key: words[-1] for key, words in names.items()}
+    for key in keys:
+        if list(short.values()).count(words := names[key][-1]) > 1 and words == short[key]:
+            short[key] = ".".join(names[key])
+    return short
+
+
+def _text(value: Any) -> str:
+    return to_json({"value": value})

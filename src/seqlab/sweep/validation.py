@@ -1,0 +1,166 @@
+"""What a config must satisfy before any work starts, each rule with the nearest valid choices."""
+
+import dataclasses
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from seqlab.build import ConfigError, check_type, resolve, suggest
+
+CHOICES = {
+    "train.batch_unit": ("examples", "tokens"),
+    "train.optimizer.name": ("adamw", "adam", "sgd"),
+    "train.schedule": ("constant", "cosine", "noam"),
+    "train.precision": ("fp32", "bf16"),
+    "train.parallel": ("jit",),
+    "train.best.direction": ("min", "max"),
+    "decode.method": ("greedy",),
+    "report.direction": ("min", "max"),
+}
+POSITIVE = (
+    "model.width",
+    "model.heads",
+    "model.depth",
+    "data.max_length.source",
+    "data.max_length.target",
+    "train.steps",
+    "train.batch",
+    "train.accumulate",
+    "train.steps_per_call",
+    "train.eval_every",
+    "train.keep",
+    "train.lr",
+    "decode.max_length",
+)
+NOT_NEGATIVE = (
+    "model.kv_heads",
+    "data.eval_examples",
+    "data.workers",
+    "train.warmup",
+    "train.clip",
+    "train.weight_decay",
+    "train.checkpoint_every",
+    "train.early_stop",
+    "evaluate.examples",
+)
+FRACTIONS = ("model.dropout", "train.label_smoothing", "train.ema")  # 0 <= value < 1
+
+
+def validate(config: Mapping[str, Any]) -> None:
+    """Raise ConfigError for the first rule that a checked config breaks."""
+    for key, choices in CHOICES.items():
+        if _get(config, key) not in choices:
+            raise ConfigError(
+                f"config.{key}: there is no {_get(config, key)!r}"
+                + suggest(_get(config, key), choices)
+            )
+    for key in POSITIVE:
+        if not _get(config, key) > 0:
+            raise ConfigError(f"config.{key}: must be above 0, got {_get(config, key)!r}")
+    for key in NOT_NEGATIVE:
+        if not _get(config, key) >= 0:
+            raise ConfigError(f"config.{key}: must be 0 or more, got {_get(config, key)!r}")
+    for key in FRACTIONS:
+        if not 0 <= _get(config, key) < 1:
+            raise ConfigError(f"config.{key}: must be in [0, 1), got {_get(config, key)!r}")
+    model = config["model"]
+    for side in ({}, model["encoder"], model["decoder"]):
+        _check_heads(model | side)
+    _check_buckets(config["data"])
+    _check_batch(config)
+    for key, spec in _parts(config):
+        _check_part(spec, f"config.{key}")
+
+
+def _check_heads(model: Mapping[str, Any]) -> None:
+    width, heads, kv_heads = model["width"], model["heads"], model["kv_heads"] or model["heads"]
+    if width % heads:
+        below, above = width - width % heads, width - width % heads + heads
+        widths = f"{below} or {above}" if below else f"{above}"
+        divisors = sorted((n for n in range(1, width + 1) if width % n == 0), key=_near(heads))
+        fitting = " or ".join(str(n) for n in sorted(divisors[:2]))
+        raise ConfigError(
+            f"config.model.width: {width} is not divisible by model.heads {heads}; the nearest "
+            f"widths for {heads} heads are {widths}, the nearest heads for width {width} are "
+            f"{fitting}"
+        )
+    if heads % kv_heads:
+        divisors = [n for n in range(1, heads + 1) if heads % n == 0]
+        raise ConfigError(
+            f"config.model.kv_heads: {kv_heads} does not divide model.heads {heads}; choose from "
+            f"{', '.join(map(str, divisors))}"
+        )
+
+
+def _check_buckets(data: Mapping[str, Any]) -> None:
+    buckets = data["buckets"]
+    if not buckets or any(type(bucket) is not int or bucket < 1 for bucket in buckets):
+        raise ConfigError(f"config.data.buckets: needs positive lengths, got {buckets!r}")
+    if list(buckets) != sorted(set(buckets)):
+        raise ConfigError(
+            f"config.data.buckets: must ascend, got {buckets!r}; use {tuple(sorted(set(buckets)))}"
+        )
+    longest = max(data["max_length"].values())
+    if buckets[-1] < longest:
+        raise ConfigError(
+            f"config.data.buckets: the last bucket {buckets[-1]} is shorter than "
+            f"data.max_length {longest}; add {longest} or lower data.max_length"
+        )
+
+
+def _check_batch(config: Mapping[str, Any]) -> None:
+    train, longest = config["train"], config["data"]["buckets"][-1]
+    if train["batch_unit"] == "tokens" and train["batch"] < longest:
+        raise ConfigError(
+            f"config.train.batch: {train['batch']} tokens hold no row of the longest bucket "
+            f"{longest}; use at least {longest}"
+        )
+    rows = train["batch"] if train["batch_unit"] == "examples" else train["accumulate"]
+    if rows % train["accumulate"]:
+        raise ConfigError(
+            f"config.train.batch: {rows} examples cannot be split into train.accumulate "
+            f"{train['accumulate']} equal parts"
+        )
+
+
+def _parts(config: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Every part that the config names, with its key."""
+    found = [("task", config["task"])]
+    found += [(f"data.tokenizer.{k}", spec) for k, spec in config["data"]["tokenizer"].items()]
+    for at in ("model", "model.encoder", "model.decoder"):
+        group = _get(config, at)
+        names = ("position", "placement", "norm", "feedforward")
+        found += [(f"{at}.{name}", group[name]) for name in names if name in group]
+        found += [(f"{at}.mixers.{name}", s) for name, s in group.get("mixers", {}).items()]
+    return [*found, ("model.kind", config["model"]["kind"])]
+
+
+def _check_part(spec: Any, where: str) -> None:
+    """The part exists and has the options that the config gives it, of the right types."""
+    spec = {"kind": spec} if isinstance(spec, str) else spec
+    factory = resolve(spec.get("kind"), where)
+    known = {
+        name: parameter.annotation
+        for name, parameter in inspect.signature(factory).parameters.items()
+        if name not in ("parent", "name")
+    }
+    if not dataclasses.is_dataclass(factory):
+        return  # tokenizers take their options in `fit`, which checks them
+    for name in spec.keys() - {"kind"}:
+        if name not in known:
+            raise ConfigError(
+                f"{where}.{name}: {spec['kind']} has no option `{name}`"
+                + suggest(name, known, "its options are")
+            )
+        check_type(spec[name], known[name], f"{where}.{name}")
+
+
+def _near(target: int) -> Any:
+    return lambda number: (abs(number - target), number)
+
+
+def _get(config: Mapping[str, Any], key: str) -> Any:
+    value: Any = config
+    for name in key.split("."):
+        value = value[name]
+    return value

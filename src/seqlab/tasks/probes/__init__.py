@@ -1,0 +1,1 @@
+"""Generated tasks that ask one question about an architecture."""

@@ -1,0 +1,40 @@
+"""The numbers that a compiled training step takes as inputs, so that sweeps share programs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import flax.struct
+import numpy as np
+from jaxtyping import Array, Float
+
+
+@flax.struct.dataclass
+class Hyper:
+    """lr: peak (factor for "noam"). warmup, steps: updates. clip: global norm, inf when off.
+    dropout: None when off (another program), else a rate. width: model width, for "noam"."""
+
+    lr: Float[Array, ""]
+    warmup: Float[Array, ""]
+    steps: Float[Array, ""]
+    width: Float[Array, ""]
+    clip: Float[Array, ""]
+    weight_decay: Float[Array, ""]
+    label_smoothing: Float[Array, ""]
+    ema: Float[Array, ""]
+    dropout: Float[Array, ""] | None
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> "Hyper":
+        """Those of a config."""
+        train, model = config["train"], config["model"]
+        return cls(
+            lr=np.float32(train["lr"]),
+            warmup=np.float32(train["warmup"]),
+            steps=np.float32(train["steps"]),
+            width=np.float32(model["width"]),
+            clip=np.float32(train["clip"] or np.inf),
+            weight_decay=np.float32(train["weight_decay"]),
+            label_smoothing=np.float32(train["label_smoothing"]),
+            ema=np.float32(train["ema"]),
+            dropout=np.float32(model["dropout"]) if model["dropout"] else None,
+        )

@@ -1,0 +1,100 @@
+"""The compiled programs of a config, shared by all runs that need the same ones."""
+
+import dataclasses
+import functools
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+
+from seqlab.data.text.base import EOS, PAD
+from seqlab.decoding.greedy import Decoded, greedy
+from seqlab.models.base import Model
+from seqlab.train.compiled import Compiled
+from seqlab.train.hyper import Hyper
+from seqlab.train.parallel import replicated
+from seqlab.train.size import example_inputs, make_model
+from seqlab.train.state import TrainState
+from seqlab.train.step import Recipe, sums, train_step, train_steps
+from seqlab.types import Batch
+
+
+@dataclasses.dataclass(frozen=True)
+class Programs:
+    """A model and its compiled functions.
+
+    init(key, hyper) -> TrainState. train(state, batches, count, hyper) -> (state, metrics), the
+    state donated. evaluate(params, batch) -> summed [loss, nll, correct, tokens]. decode(params,
+    prompts) -> Decoded.
+    """
+
+    model: Model
+    init: Compiled
+    train: Compiled
+    evaluate: Compiled
+    decode: Compiled
+
+    def compilations(self) -> tuple[int, float]:
+        """How many there have been, and the seconds they took."""
+        all_of_them = (self.init, self.train, self.evaluate, self.decode)
+        return sum(p.count for p in all_of_them), sum(p.seconds for p in all_of_them)
+
+
+def programs(config: Mapping[str, Any], source_vocabulary: int, target_vocabulary: int) -> Programs:
+    """Those of a config; configs that differ only in traced numbers get the same object."""
+    train = config["train"]
+    decides = {
+        "model": {**config["model"], "dropout": bool(config["model"]["dropout"])},
+        "train": {
+            **{key: train[key] for key in ("optimizer", "schedule", "accumulate", "precision")},
+            "remat": train["remat"],
+            "ema": bool(train["ema"]),
+        },
+        "vocabularies": [source_vocabulary, target_vocabulary],
+        "decode": config["decode"]["max_length"],
+    }
+    return _programs(json.dumps(decides, sort_keys=True))
+
+
+@functools.lru_cache(maxsize=8)
+def _programs(decides: str) -> Programs:
+    config = json.loads(decides)
+    train = config["train"]
+    model = make_model(config, *config["vocabularies"])
+    recipe = Recipe(train["optimizer"], train["schedule"], train["accumulate"], train["ema"])
+    step = functools.partial(train_step, model, recipe)
+    everywhere = replicated()
+
+    def init(key: jax.Array, hyper: Hyper) -> TrainState:
+        params_key, run_key = jax.random.split(key)
+        params = model.init(params_key, **example_inputs(model))["params"]
+        return TrainState.create(params, recipe.optimizer_for(hyper), run_key, recipe.ema)
+
+    def evaluate(params: Any, batch: Batch) -> jax.Array:
+        return sums(model, params, batch, 0.0, None, None)[1]
+
+    def decode(params: Any, prompts: Batch) -> Decoded:
+        return greedy(
+            model,
+            params,
+            prompts.inputs,
+            prompts.mask,
+            prompts.source,
+            prompts.source_mask,
+            steps=config["decode"],
+            eos=EOS,
+            pad=PAD,
+        )
+
+    return Programs(
+        model,
+        Compiled(init, out_shardings=everywhere),
+        Compiled(
+            functools.partial(train_steps, step),
+            donate_argnums=0,
+            out_shardings=(everywhere, everywhere),
+        ),
+        Compiled(evaluate, out_shardings=everywhere),
+        Compiled(decode, out_shardings=everywhere),
+    )

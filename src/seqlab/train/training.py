@@ -1,0 +1,182 @@
+"""The training loop: dispatches, evaluations and checkpoints in their order."""
+
+import statistics
+import time
+from typing import Any
+
+import jax
+import numpy as np
+from tqdm import tqdm
+
+from seqlab.data.dataset import Dataset
+from seqlab.train.checkpoint import Checkpoints
+from seqlab.train.diagnose import first_nonfinite
+from seqlab.train.directory import RunDirectory
+from seqlab.train.dispatch import Dispatches
+from seqlab.train.evaluate import free_running, teacher_forced
+from seqlab.train.gradient_norms import rows
+from seqlab.train.hyper import Hyper
+from seqlab.train.initial import initial_params
+from seqlab.train.parallel import put_replicated
+from seqlab.train.programs import programs
+from seqlab.train.state import TrainState
+from seqlab.train.writer import MetricsWriter, history, read
+from seqlab.types import Batch
+
+PER_STEP = ("loss", "objective", "accuracy", "gradient_norm", "lr")
+
+
+class Training:
+    """The loop of one run. Its whole state is `state`, where the data stands, and `tokens`."""
+
+    def __init__(self, config: dict[str, Any], dataset: Dataset, checkpoints: Checkpoints) -> None:
+        self.config, self.dataset, self.checkpoints = config, dataset, checkpoints
+        self.programs = programs(config, dataset.source_vocab, dataset.target_vocab)
+        self.compiled_before = self.programs.compilations()
+        self.hyper = put_replicated(Hyper.of(config))
+        key = put_replicated(jax.random.key(config["seed"]))
+        self.state: TrainState = self.programs.init(key, self.hyper)
+        if config["init_from"]:
+            params = initial_params(config["init_from"], self.state.params)
+            self.state = self.state.replace(params=put_replicated(params))
+        self.stream = dataset.train_stream()
+        self.step = 0
+        self.tokens = 0.0  # target tokens trained on
+        self.step_times: list[float] = []  # seconds, of dispatches that compiled nothing
+        self.evaluated: dict[str, float] = {}  # of the current step
+
+    def restore(self) -> int:
+        """Go on from the latest checkpoint; returns its step, 0 where there is none."""
+        if self.checkpoints.steps():
+            self.state, data = self.checkpoints.restore(self.state)
+            self.stream.restore(data["stream"])
+            self.tokens = data["tokens"]
+            self.step = int(self.state.step)
+        return self.step
+
+    def run(self, directory: RunDirectory, writer: MetricsWriter, name: str) -> None:
+        """Train to the end, or to the first step that is not finite."""
+        train = self.config["train"]
+        self.dispatches = Dispatches(self.stream, train["steps_per_call"])
+        bar = tqdm(
+            total=train["steps"],
+            initial=self.step,
+            desc=name,
+            unit="step",
+            disable=not train["progress"],
+            dynamic_ncols=True,
+        )
+        try:
+            with bar:
+                while self.step < train["steps"]:
+                    failed = self._dispatch(writer, bar)
+                    if failed is not None:
+                        self._diverged(directory, writer, failed)
+                        break
+                    self._pause(directory, writer)
+                    if self._stops_early(directory):
+                        directory.update(stopped_early=True)
+                        break
+            self._finish(writer)
+        finally:
+            self.stream.close()
+
+    def _dispatch(self, writer: MetricsWriter, bar: tqdm) -> Batch | None:
+        """Train up to the next pause; returns the batch whose step was not finite, if any."""
+        batches, stacked = self.dispatches.next(self._next_pause() - self.step)
+        count = put_replicated(np.int32(len(batches)))
+        warm = self.programs.train.ready(self.state, stacked, count, self.hyper)
+        start = time.perf_counter()
+        self.state, metrics = self.programs.train(self.state, stacked, count, self.hyper)
+        metrics = jax.device_get(metrics)
+        seconds = (time.perf_counter() - start) / len(batches)
+        if warm:
+            self.step_times.append(seconds)
+        done = int(metrics["finite"][: len(batches)].sum())
+        layers = {key: value for key, value in metrics.items() if key.startswith("gradient_norm/")}
+        for index in range(done):
+            self.step += 1
+            row = {key: float(metrics[key][index]) for key in PER_STEP}
+            if self.step == 1 or self._is_evaluation(self.step):
+                for key, value in layers.items():
+                    row |= rows(key, value[index])
+            writer.write(self.step, "train", row)
+        self.tokens += float(metrics["tokens"][:done].sum())
+        bar.update(done)
+        rate = metrics["tokens"][: len(batches)].mean() / seconds
+        bar.set_postfix_str(f"loss {metrics['loss'][max(done - 1, 0)]:.3f}, {rate:,.0f} tokens/s")
+        return batches[done] if done < len(batches) else None
+
+    def _next_pause(self) -> int:
+        """The next step after which something else than training is to be done."""
+        train = self.config["train"]
+        ends = [train["steps"], *(at for at in self.config["evaluate"]["at"] if at > self.step)]
+        for every in (train["eval_every"], train["checkpoint_every"]):
+            if every:
+                ends.append((self.step // every + 1) * every)
+        return min(ends)
+
+    def _is_evaluation(self, step: int) -> bool:
+        every = self.config["train"]["eval_every"]
+        return step == self.config["train"]["steps"] or bool(every and step % every == 0)
+
+    def _pause(self, directory: RunDirectory, writer: MetricsWriter) -> None:
+        """Evaluate and save, where this step is one for it."""
+        train, step = self.config["train"], self.step
+        self.evaluated = {}
+        if self._is_evaluation(step):
+            scores = teacher_forced(self.programs, self.weights, self.dataset, "valid")
+            writer.write(step, "valid", scores)
+            self.evaluated = {f"valid/{key}": value for key, value in scores.items()}
+        if step in self.config["evaluate"]["at"] and step != train["steps"]:
+            self._test(writer)
+        every = train["checkpoint_every"]
+        if step == train["steps"] or (every and step % every == 0):
+            self._save()
+            directory.update(step=step)
+
+    def _save(self) -> None:
+        data = {"stream": self.dispatches.state(), "tokens": self.tokens}
+        self.checkpoints.save(self.state, data, self.evaluated)
+
+    @property
+    def weights(self) -> Any:
+        """What is evaluated: the moving average where one is kept."""
+        return self.state.params if self.state.ema is None else self.state.ema
+
+    def _test(self, writer: MetricsWriter) -> None:
+        scores = teacher_forced(self.programs, self.weights, self.dataset, "test")
+        limit = self.config["evaluate"]["examples"]
+        scores |= free_running(self.programs, self.weights, self.dataset, "test", limit)
+        writer.write(self.step, "test", scores)
+
+    def _finish(self, writer: MetricsWriter) -> None:
+        """Test scores of the last step, and what the run cost."""
+        self._test(writer)
+        count, seconds = self.programs.compilations()
+        cost = {
+            "tokens": self.tokens,
+            "compilations": count - self.compiled_before[0],
+            "compile_time": seconds - self.compiled_before[1],
+        }
+        if self.step_times:
+            cost["step_time"] = statistics.median(self.step_times)
+        writer.write(self.step, "train", cost)
+
+    def _stops_early(self, directory: RunDirectory) -> bool:
+        """Has the best metric not improved for `early_stop` evaluations?"""
+        patience, best = self.config["train"]["early_stop"], self.config["train"]["best"]
+        if not patience or not self.evaluated:
+            return False
+        values = list(history(read(directory.metrics)).get(best["metric"], {}).values())
+        sign = 1 if best["direction"] == "min" else -1
+        scores = [sign * value for value in values]
+        return len(scores) > patience and min(scores[-patience:]) >= min(scores[:-patience])
+
+    def _diverged(self, directory: RunDirectory, writer: MetricsWriter, batch: Batch) -> None:
+        """Say which step and layer; the state is still the one before that step."""
+        step = self.step + 1
+        layer = first_nonfinite(self.programs.model, self.state.params, batch)
+        writer.write(step, "train", {"loss": float("nan")})
+        directory.update(step=self.step, diverged={"step": step, "layer": layer})
+        tqdm.write(f"{directory.path.name}: not finite at step {step}, first in: {layer}")
