@@ -8,11 +8,14 @@ Exit status: 0 when every point is done, 1 when one failed, 2 for a wrong config
 130 after Ctrl-C. The same command continues where the last one stopped.
 """
 
+import logging
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
 from absl import app, flags
+from absl import logging as absl_logging
 
 from seqlab.build import ConfigError
 from seqlab.sweep import arguments, plan
@@ -36,17 +39,15 @@ flags.DEFINE_enum("on_failure", "continue", ["continue", "stop"], "after a point
 
 def main(overrides: dict[str, Any]) -> int:
     """Plan, execute, report. Returns the exit status."""
+    absl_logging.set_verbosity(absl_logging.WARNING)  # what the libraries tell is not of interest
+    logging.getLogger("seqlab").setLevel(logging.INFO)
     if not FLAGS.config:
         raise ConfigError("--config: say which, for example --config=configs/pre_vs_post_ln.py")
     source = Source.load(FLAGS.config)
     sweep = source.sweep()
-    varied = {key for setting in sweep for key in setting}
-    for key in overrides.keys() & varied:
-        raise ConfigError(
-            f"--config.{key}: the sweep sets this key; use --sweep={key}=... to replace its "
-            f"values or --only={key}=... to run some of them"
-        )
-    extra = dict(plan.parse_assignment("--sweep", text) for text in FLAGS.sweep)
+    for key in overrides:
+        check_override(key, sweep)
+    extra = plan.parse_sweeps(FLAGS.sweep)
     config = apply_overrides(source.config(), overrides)
     points = plan.points(config, plan.extend(sweep, extra))
     for point in points:
@@ -57,10 +58,31 @@ def main(overrides: dict[str, Any]) -> int:
 
         print(plan.table(chosen, parameters))
         return 0
-    workdir = Path(FLAGS.workdir or Path("experiments", source.name)).expanduser().absolute()
+    from seqlab.report import write  # matplotlib is slow to import
+
+    write.check(points[0].config["report"])
+    home = Path("experiments", source.name).resolve()
+    workdir = Path(FLAGS.workdir or home).expanduser().resolve()
     status = 0 if FLAGS.report else execute(chosen, workdir)
-    special = bool(overrides or extra) and not FLAGS.workdir
-    return report(source, points, workdir, special) or status
+    changed = bool(overrides or extra)
+    typed = [text for text in sys.argv[1:] if text.lstrip("-") != "report"]
+    arguments_shown = typed if changed else [f"--config={source.spec}"]
+    command = shlex.join(["python", "launch.py", *arguments_shown])
+    special = changed and workdir == home
+    print(write.report(command, points, workdir, special, FLAGS.only, FLAGS.report))
+    return status
+
+
+def check_override(key: str, sweep: list[dict[str, Any]]) -> None:
+    """The sweep's own values win: refuse an override that would do nothing, tell of a partial."""
+    setting = sum(key in point for point in sweep)
+    if setting == len(sweep):
+        raise ConfigError(
+            f"--config.{key}: the sweep sets this key; use --sweep={key}=... to replace its "
+            f"values or --only={key}=... to run some of them"
+        )
+    if setting:
+        print(f"--config.{key}: the sweep sets it itself in {setting} of {len(sweep)} points")
 
 
 def execute(points: list[plan.Point], workdir: Path) -> int:
@@ -70,14 +92,6 @@ def execute(points: list[plan.Point], workdir: Path) -> int:
     outcome = run(points, workdir / "runs", train, FLAGS.on_failure)
     print(outcome.summary())
     return outcome.exit_status
-
-
-def report(source: Source, points: list[plan.Point], workdir: Path, special: bool) -> int:
-    """Write the report, unless only a part of the sweep is there. Returns 0."""
-    from seqlab.report import write
-
-    print(write.report(source.spec, points, workdir, special, FLAGS.only, FLAGS.report))
-    return 0
 
 
 def start() -> None:

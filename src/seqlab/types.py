@@ -15,7 +15,12 @@ from typing import Any
 import flax.struct
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
+
+# A leaf of a container. Not `Array`: JAX also rebuilds containers around shapes, gradients of
+# integers and placeholders. The shapes of leaves are in the docstrings.
+Leaf = Any
 
 
 @flax.struct.dataclass
@@ -27,11 +32,11 @@ class View:
     when nothing is dropped. table: bias parameters that all layers share (T5), or None.
     """
 
-    mask: Bool[Array, "B T"]
-    positions: Int[Array, "B T"]
-    segments: Int[Array, "B T"]
-    dropout: Float[Array, ""] | None = None
-    table: Any = None
+    mask: Leaf
+    positions: Leaf
+    segments: Leaf
+    dropout: Leaf = None
+    table: Leaf = None
 
     @classmethod
     def of(
@@ -50,8 +55,11 @@ class View:
 class Memory:
     """What cross-attention looks at: encoder outputs x [B, S, D] and their view."""
 
-    x: Float[Array, "B S D"]
+    x: Leaf
     view: View
+
+
+HostArray = Array | np.ndarray  # NumPy until a batch is put on the devices
 
 
 @flax.struct.dataclass
@@ -64,13 +72,13 @@ class Batch:
     index [B]: number of the example in its split, -1 for a filler row.
     """
 
-    inputs: Int[Array, "... T"]
-    mask: Bool[Array, "... T"]
-    targets: Int[Array, "... T"]
-    weights: Float[Array, "... T"]
-    source: Int[Array, "... S"]
-    source_mask: Bool[Array, "... S"]
-    index: Int[Array, "..."]
+    inputs: Leaf
+    mask: Leaf
+    targets: Leaf
+    weights: Leaf
+    source: Leaf
+    source_mask: Leaf
+    index: Leaf
 
 
 def count_positions(
@@ -85,11 +93,12 @@ def count_positions(
     the row still is in `segment`. Segments are contiguous. Padding gets position 0, which every
     encoding has.
     """
-    counts = jnp.cumsum(mask, axis=1) - mask  # real tokens before t in this row
+    ones = mask.astype(jnp.int32)
+    counts = jnp.cumsum(ones, axis=1) - ones  # real tokens before t in this row
     starts = segment_starts(mask, segments, segment)
     positions = counts - jax.lax.cummax(jnp.where(starts, counts, 0), axis=1)
     if seen is not None:  # rows carry `seen` on until their first new segment
-        fresh = jnp.cumsum(starts, axis=1) > 0
+        fresh = jnp.cumsum(starts.astype(jnp.int32), axis=1) > 0
         positions = positions + jnp.where(fresh, 0, seen[:, None])
     return jnp.where(mask, positions, 0).astype(jnp.int32)
 

@@ -2,11 +2,12 @@
 
 import functools
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
+from jaxtyping import Int
 
 from seqlab.build import ConfigError, build, suggest
 from seqlab.data import plan
@@ -15,7 +16,7 @@ from seqlab.data.layout import LAYOUTS, Layout
 from seqlab.data.records import Record, choose
 from seqlab.data.stream import Batches, Stream
 from seqlab.data.vocabulary import Vocabularies
-from seqlab.types import Batch
+from seqlab.types import Batch, HostArray
 
 SPLITS = ("train", "valid", "test")
 HELD = 1 << 18  # records that are held in memory; more are read again when they are needed
@@ -40,7 +41,7 @@ class Dataset:
     @classmethod
     def create(
         cls, config: Mapping[str, Any], layout: str, tokenizer_directory: Path | None = None
-    ) -> Self:
+    ) -> "Dataset":
         """The data of a run. Tokenizers are fitted on the training texts, or loaded when given.
 
         Raises ConfigError naming the key for a config that does not fit, FetchError for data that
@@ -57,7 +58,7 @@ class Dataset:
         return dataset
 
     @classmethod
-    def for_prediction(cls, config: Mapping[str, Any], directory: Path, layout: str) -> Self:
+    def for_prediction(cls, config: Mapping[str, Any], directory: Path, layout: str) -> "Dataset":
         """With the saved tokenizers; reads no corpus until a split is asked for."""
         joint = _layout(layout).joint
         vocabularies = Vocabularies.load(Path(directory), config["data"], joint)
@@ -145,7 +146,7 @@ class Dataset:
             for bucket, rows in plan.once(buckets, size, unit)
         ]
 
-    def decode(self, ids: np.ndarray) -> str:
+    def decode(self, ids: Iterable[int] | Int[HostArray, " T"]) -> str:
         """Text of one row of predicted ids, up to the first EOS."""
         return self._vocabularies.decode(ids)
 
@@ -179,9 +180,8 @@ class Dataset:
         return batch or train["batch"], unit or train["batch_unit"]
 
     def _chosen(self, split: str, limit: int | None) -> np.ndarray:
-        if limit is None:
-            limit = self._data["eval_examples"]
-        return choose(len(self._examples(split)), limit)
+        count = self._data["eval_examples"] if limit is None else limit
+        return choose(len(self._examples(split)), count)
 
     def _split(self, split: str) -> Sequence[Record]:
         if split not in SPLITS:

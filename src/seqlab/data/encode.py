@@ -15,9 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from jaxtyping import Int
 
+from seqlab.build import ConfigError, suggest
 from seqlab.data.records import Record
 from seqlab.data.text.base import EOS, UNK
-from seqlab.data.vocabulary import Vocabularies
+from seqlab.data.vocabulary import SIDES, Vocabularies
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +82,9 @@ def encode(
     would teach to invent text. counts: examples (kept), filtered, blank, truncated_source,
     truncated_target, unknown (tokens).
     """
+    for side in keep:
+        if side not in SIDES:
+            raise ConfigError(f"data.filter.{side}: no such side" + suggest(side, SIDES))
     builders = {"source": _Builder(max_length["source"], True)}
     builders["target"] = _Builder(max_length["target"], False)
     index = array("i")
@@ -98,7 +102,7 @@ def encode(
             for side, builder in builders.items():
                 builder.add(ids[side])
             index.append(number)
-    source, target = (builders[side].ragged() for side in ("source", "target"))
+    source, target = (builders[side].ragged() for side in SIDES)
     counts = {
         "examples": len(index),
         "filtered": filtered,

@@ -61,7 +61,7 @@ def _download(package: Package, archive: Path) -> None:
         requirements = Path(scratch, "requirements.txt")
         requirements.write_text(package.requirement + "\n")
         command = [sys.executable, "-m", "pip", "download", "--no-deps", "--require-hashes"]
-        command += ["--only-binary=:all:", "--disable-pip-version-check"]
+        command += ["--only-binary=:all:", "--retries=2", "--disable-pip-version-check"]
         command += ["--dest", scratch, "-r", str(requirements)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         got = Path(scratch, package.filename)

@@ -12,7 +12,7 @@ the bucket; rows without an example (filler) have index -1, weight 0 and empty m
 """
 
 import abc
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -69,7 +69,7 @@ class Pair(Layout):
         inputs = np.zeros_like(targets)
         inputs[:, 1:] = targets[:, :-1]
         inputs[:, 0] = BOS
-        return _batch(
+        return Batch(
             inputs=np.where(mask, inputs, 0),
             mask=mask,
             targets=targets,
@@ -112,7 +112,7 @@ class Prefix(Layout):
         ends = np.zeros(size, np.int64)
         ends[: len(rows)] = starts + examples.target.lengths[rows] - 1
         mask = np.arange(width) < ends[:, None]
-        return _batch(
+        return Batch(
             inputs=np.where(mask, whole[:, :-1], 0),
             mask=mask,
             targets=np.where(mask, whole[:, 1:], 0),
@@ -157,13 +157,8 @@ def _open(out: Int[np.ndarray, "B W"], examples: Examples, rows: np.ndarray) -> 
     return starts
 
 
-def _batch(**arrays: Any) -> Batch:
-    """A batch of NumPy arrays, where annotations speak of the device's."""
-    return Batch(**arrays)
-
-
 def _prompt(inputs, mask, source, source_mask, index) -> Batch:
-    return _batch(
+    return Batch(
         inputs=inputs,
         mask=mask,
         targets=np.zeros_like(inputs),

@@ -26,7 +26,6 @@ CHUNK = 1024  # records read in one call
 STORAGE = "https://storage.googleapis.com"  # where TFDS keeps its metadata and many data sets
 
 Value = str | tuple[str, ...]
-_LISTS = (tfds.features.Sequence,)
 _Example: Any = getattr(tf_example_pb2, "Example")  # noqa: B009 - made when it is imported
 
 
@@ -43,7 +42,7 @@ class Records(Sequence):
         # tfds.testing.mock_data puts a source without stored examples in this place.
         self._stored = stored if isinstance(source, BaseDataSource) and _is_stored(stored) else None
         self._many = {
-            column: isinstance(_feature(source.dataset_info.features, column), _LISTS)
+            column: _is_list(_feature(source.dataset_info.features, column))
             for column in self._columns.values()
         }
 
@@ -93,12 +92,14 @@ def records(name: str, split: str, directory: str, columns: Mapping[str, str]) -
     builder = _builder(name, directory)
     features = builder.info.features
     for field, column in columns.items():
-        if not isinstance(_feature(features, column), (tfds.features.Text, *_LISTS)):
+        if not _is_text(_feature(features, column)):
             raise ConfigError(
                 f"data.fields.{field}: {name} has no text column {column!r}"
                 + suggest(column, _text_columns(features), "its text columns are")
             )
-    _prepare(builder, name)
+    if not builder.info.splits:  # not on disk when the builder looked
+        _prepare(builder, name, directory)
+        builder = _builder(name, directory)
     known = list(builder.info.splits)
     if known and split.partition("[")[0] not in known and "+" not in split:
         raise ConfigError(
@@ -128,11 +129,10 @@ def _builder(name: str, directory: str) -> Any:
     return tfds.builder(name, **options)
 
 
-def _prepare(builder: Any, name: str) -> None:
-    if builder.is_prepared():
-        return
+def _prepare(builder: Any, name: str, directory: str) -> None:
     with _locked(Path(builder.data_dir_root), name):
-        if builder.is_prepared():
+        builder = _builder(name, directory)
+        if builder.is_prepared():  # meanwhile, by another process
             return
         if name not in BUILDERS:
             _check_network(name)
@@ -176,7 +176,17 @@ def _feature(features: Any, column: str) -> Any:
 
 
 def _text_columns(features: Any) -> list[str]:
-    return [name for name in features if isinstance(features[name], (tfds.features.Text, *_LISTS))]
+    return [name for name in features if _is_text(features[name])]
+
+
+def _is_text(feature: Any) -> bool:
+    return isinstance(feature, tfds.features.Text) or _is_list(feature)
+
+
+def _is_list(feature: Any) -> bool:
+    """A column with any number of texts."""
+    lists = isinstance(feature, tfds.features.Sequence)
+    return lists and isinstance(feature.feature, tfds.features.Text)
 
 
 def _text(value: str | bytes) -> str:

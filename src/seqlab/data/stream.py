@@ -7,7 +7,7 @@ reads ahead, in a thread or in worker processes.
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from typing import Any
 
 import grain
 from absl import flags
@@ -120,7 +120,7 @@ class Stream(Iterator[tuple[int, Batch]]):
         """What `restore` needs to go on with the next batch."""
         return {"next": self._next, "of": self._fingerprint}
 
-    def restore(self, state: dict[str, Any]) -> Self:
+    def restore(self, state: dict[str, Any]) -> "Stream":
         """Go on where a stream of this state would.
 
         Raises ConfigError naming what has changed since: another batch size, seed or corpus gives

@@ -8,12 +8,14 @@ vocabulary is [special ids | source symbols | target symbols], unless it is shar
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
+from jaxtyping import Int
 
 from seqlab.build import ConfigError, build
 from seqlab.data.text.base import SPECIALS, UNK, Tokenizer, load
+from seqlab.types import HostArray
 
 SIDES = ("source", "target")
 
@@ -28,14 +30,14 @@ class Vocabularies:
     offset: int
 
     @classmethod
-    def of(cls, source: Tokenizer, target: Tokenizer, shared: bool, joint: bool) -> Self:
+    def of(cls, source: Tokenizer, target: Tokenizer, shared: bool, joint: bool) -> "Vocabularies":
         """joint: source and target stand in one row."""
         return cls(source, target, shared, source.size - SPECIALS if joint and not shared else 0)
 
     @classmethod
     def fit(
         cls, data: Mapping[str, Any], texts: Callable[[str], Iterable[str]], joint: bool
-    ) -> Self:
+    ) -> "Vocabularies":
         """Fit the tokenizers of the config's `data` on training texts; texts: side -> texts."""
         shared = data["shared_vocabulary"]
         blank = {side: tokenizer(data, side) for side in SIDES}
@@ -50,7 +52,7 @@ class Vocabularies:
         return cls.of(source, target, shared, joint)
 
     @classmethod
-    def load(cls, directory: Path, data: Mapping[str, Any], joint: bool) -> Self:
+    def load(cls, directory: Path, data: Mapping[str, Any], joint: bool) -> "Vocabularies":
         """Read what `save` wrote."""
         source = load(directory / "source")
         shared = data["shared_vocabulary"]
@@ -74,7 +76,7 @@ class Vocabularies:
         """The target tokenizer's ids as the model's."""
         return np.where(ids >= SPECIALS, ids + self.offset, ids)
 
-    def decode(self, ids: Iterable[int]) -> str:
+    def decode(self, ids: Iterable[int] | Int[HostArray, " T"]) -> str:
         """Text of the target ids that the model wrote.
 
         A symbol of the source in a target, which an untrained decoder-only model may write, reads

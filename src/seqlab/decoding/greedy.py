@@ -5,10 +5,10 @@ from typing import Any
 import flax.struct
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Int
 
-from seqlab.models.base import Model, ModelCarry
-from seqlab.types import at_last
+from seqlab.models.base import Model
+from seqlab.types import Leaf, at_last
 
 
 @flax.struct.dataclass
@@ -16,9 +16,9 @@ class Decoded:
     """tokens [B, N]: what was generated, EOS included, `pad` after it. score [B]: sum of the log
     probabilities of the generated tokens, EOS included. truncated [B]: N tokens without EOS."""
 
-    tokens: Int[Array, "B N"]
-    score: Float[Array, " B"]
-    truncated: Bool[Array, " B"]
+    tokens: Leaf
+    score: Leaf
+    truncated: Leaf
 
 
 def greedy(
@@ -63,9 +63,11 @@ def greedy(
 
     def advance(loop: tuple) -> tuple:
         step, token, done, carry, tokens, score = loop
-        logits, carry = _step(model, params, token, ~done, carry)
-        chosen = jnp.argmax(logits, axis=-1).astype(inputs.dtype)
-        log_p = jnp.max(jax.nn.log_softmax(logits), axis=-1)
+        real = ~done[:, None]
+        out: Any = model.apply({"params": params}, token[:, None], real, carry=carry)
+        logits, carry = out
+        chosen = jnp.argmax(logits[:, 0], axis=-1).astype(inputs.dtype)
+        log_p = jnp.max(jax.nn.log_softmax(logits[:, 0]), axis=-1)
         chosen = jnp.where(done, pad, chosen)
         tokens = jax.lax.dynamic_update_slice(tokens, chosen[:, None], (0, step))
         score = score + jnp.where(done, 0.0, log_p)
@@ -73,10 +75,3 @@ def greedy(
 
     _, _, done, _, tokens, score = jax.lax.while_loop(unfinished, advance, start)
     return Decoded(tokens, score, ~done)
-
-
-def _step(
-    model: Model, params: Any, token: Int[Array, " B"], real: Bool[Array, " B"], carry: ModelCarry
-) -> tuple[Float[Array, "B V"], ModelCarry]:
-    logits, carry = model.apply({"params": params}, token[:, None], real[:, None], carry=carry)
-    return logits[:, 0], carry

@@ -102,7 +102,9 @@ class MultiHead(Heads):
     ) -> tuple[jax.Array, KeyValueCache | None]:
         del memory
         if carry is not None and not self.causal:
-            raise ValueError("attention that sees the future cannot continue a carry (causal=False)")
+            raise ValueError(
+                "attention that sees the future cannot continue a carry (causal=False)"
+            )
         q = self.split("query", x, self.heads)
         k = self.split("key", x, self.groups)
         v = self.split("value", x, self.groups)

@@ -9,17 +9,17 @@ import jax.numpy as jnp
 
 from seqlab.mixers.attention import Heads
 from seqlab.nn.masks import visible
-from seqlab.types import Memory, View
+from seqlab.types import Leaf, Memory, View
 
 
 @flax.struct.dataclass
 class MemoryCache:
     """Keys and values [B, S, G, K] of the source, its mask and segments [B, S]."""
 
-    keys: jax.Array
-    values: jax.Array
-    mask: jax.Array
-    segments: jax.Array
+    keys: Leaf
+    values: Leaf
+    mask: Leaf
+    segments: Leaf
 
     @property
     def view(self) -> View:
@@ -51,7 +51,9 @@ class Cross(Heads):
         elif carry is not None:
             source = carry
         else:
-            raise ValueError("cross-attention needs a memory (the source) or a carry that holds one")
+            raise ValueError(
+                "cross-attention needs a memory (the source) or a carry that holds one"
+            )
         q, k = self.split("query", x, self.heads), source.keys.astype(x.dtype)
         q, k = self.normalise(q, k)
         mask = visible(view, source.view)

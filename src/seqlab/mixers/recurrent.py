@@ -7,13 +7,13 @@ import flax.linen as nn
 import flax.struct
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
 
 from seqlab.build import ConfigError
 from seqlab.mixers.base import Mixer
 from seqlab.nn.linear import Linear, xavier
+from seqlab.nn.precision import wide
 from seqlab.nn.recurrence import State, masked_scan
-from seqlab.types import Memory, View, at_last, segment_starts
+from seqlab.types import Leaf, Memory, View, at_last, segment_starts
 
 Parameters = Mapping[str, jax.Array]
 
@@ -23,8 +23,8 @@ class RecurrentCarry:
     """state: name -> [B, H], at least float32. segment [B]: that of the last real token, -1 before
     the first."""
 
-    state: dict[str, Float[Array, "B H"]]
-    segment: Int[Array, " B"]
+    state: Leaf
+    segment: Leaf
 
 
 class Recurrent(Mixer):
@@ -87,7 +87,9 @@ class Recurrent(Mixer):
     ) -> tuple[jax.Array, RecurrentCarry]:
         del memory
         if self.bidirectional and carry is not None:
-            raise ValueError("a bidirectional recurrence sees the future: it cannot go on from a carry")
+            raise ValueError(
+                "a bidirectional recurrence sees the future: it cannot go on from a carry"
+            )
         if self.bidirectional and self.causal:
             raise ConfigError(
                 "model.mixers: a bidirectional recurrence cannot stand where causality is required"
@@ -96,18 +98,18 @@ class Recurrent(Mixer):
         state, outputs = self._direction("", x, view, start, reverse=False)
         if self.bidirectional:
             back, backward = self._direction("backward_", x, view, start, reverse=True)
-            state = state | {f"backward_{key}": value for key, value in back.items()}
+            state = {**state, **{f"backward_{key}": value for key, value in back.items()}}
             outputs = jnp.concatenate([outputs, backward], axis=-1)
         y = outputs.astype(x.dtype)
         if y.shape[-1] != self.width:
             y = Linear(self.width, name="out")(y)
         return y, RecurrentCarry(state, at_last(view.segments, view.mask, start.segment))
 
-    def _direction(self, prefix: str, x: jax.Array, view: View, carry: RecurrentCarry, reverse: bool):
+    def _direction(
+        self, prefix: str, x: jax.Array, view: View, carry: RecurrentCarry, reverse: bool
+    ):
         parameters = self.parameters(prefix, x.shape[-1])
-        inputs = jnp.dot(x, parameters["kernel"].astype(x.dtype)).astype(
-            jnp.promote_types(x.dtype, jnp.float32)
-        )
+        inputs = jnp.dot(x, parameters["kernel"].astype(x.dtype)).astype(wide(x.dtype))
         inputs = inputs + parameters["bias"][None, None]
         matrix = {"recurrent": parameters["recurrent"].astype(x.dtype)}
         if reverse:

@@ -5,26 +5,24 @@ from typing import Any, ClassVar, Literal
 
 import flax.linen as nn
 import flax.struct
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from seqlab.build import ConfigError
-from seqlab.models.layer import Carries
 from seqlab.models.stack import Stack, build_stack
 from seqlab.nn.dropout import dropout
 from seqlab.nn.embedding import Embedding, Unembedding
 from seqlab.nn.range import check_range
-from seqlab.types import View, at_last, count_positions
+from seqlab.types import Leaf, Memory, View, at_last, count_positions
 
 
 @flax.struct.dataclass
 class ModelCarry:
-    """What a model remembers: `seen` [B] real tokens of `segment` [B] (-1: none), and its layers."""
+    """A model's memory: `seen` [B] real tokens of `segment` [B] (-1: none), and its layers'."""
 
-    seen: Int[Array, " B"]
-    segment: Int[Array, " B"]
-    layers: list[Carries]
+    seen: Leaf
+    segment: Leaf
+    layers: Any
 
 
 class Model(nn.Module):
@@ -79,18 +77,21 @@ class Decoder(nn.Module):
     dtype: str = "float32"
 
     @nn.compact
-    def __call__(self, inputs, mask, segments, memory, carry, rate):
-        segments = jnp.zeros(mask.shape, jnp.int32) if segments is None else segments
-        if carry is None:
-            positions = count_positions(mask, segments)
-        else:
-            positions = count_positions(mask, segments, carry.seen, carry.segment)
-        view = View(mask, positions, segments, rate)
+    def __call__(
+        self,
+        inputs: Int[Array, "B T"],
+        mask: Bool[Array, "B T"],
+        segments: Int[Array, "B T"] | None,
+        memory: Memory | None,
+        carry: ModelCarry | None,
+        rate: Float[Array, ""] | None,
+    ) -> tuple[Float[Array, "B T V"], ModelCarry | None]:
         table = Embedding(self.vocabulary, self.stack.width, self.dtype, name="embedding")
-        x = embed(self, self.stack, table, inputs, view)
-        y, layers = self.stack(x, view, memory, None if carry is None else carry.layers)
+        y, carry = run_stack(
+            self, self.stack, table(inputs, mask), mask, segments, memory, carry, rate
+        )
         logits = table.logits(y) if self.tie_embeddings else Unembedding(self.vocabulary)(y)
-        return logits, None if carry is None else advance(carry, view, layers)
+        return logits, carry
 
     def init_carry(self, batch: int, capacity: int, memory: int) -> ModelCarry:
         """Nothing seen."""
@@ -98,22 +99,37 @@ class Decoder(nn.Module):
         return ModelCarry(jnp.zeros(batch, jnp.int32), jnp.full(batch, -1, jnp.int32), layers)
 
 
-def embed(module: nn.Module, stack: Stack, table: Embedding, tokens: jax.Array, view: View):
-    """Token vectors with their positions, exactly 0 at padding, and dropout: [B, T, D]."""
+def run_stack(
+    module: nn.Module,
+    stack: Stack,
+    x: Float[Array, "B T D"],
+    mask: Bool[Array, "B T"],
+    segments: Int[Array, "B T"] | None = None,
+    memory: Memory | None = None,
+    carry: ModelCarry | None = None,
+    rate: Float[Array, ""] | None = None,
+) -> tuple[Float[Array, "B T D"], ModelCarry | None]:
+    """Give token vectors their positions, drop some, and send them through the stack.
+
+    module: the caller, which owns the parameters of the position encoding.
+    """
+    segments = jnp.zeros(mask.shape, jnp.int32) if segments is None else segments
+    before = (None, None) if carry is None else (carry.seen, carry.segment)
+    view = View(mask, count_positions(mask, segments, *before), segments, rate)
     position = stack.position
     if position.limit is not None:
-        check_range(view.positions, position.limit, "position", "the position encoding", view.mask)
+        check_range(view.positions, position.limit, "position", "the position encoding", mask)
     specs = position.embed_table(stack.width)
     rows = {name: module.param(f"position_{name}", *spec) for name, spec in specs.items()}
-    # Padding may hold any id, even one outside of the vocabulary: it is never looked up.
-    x = position.embed(rows, table(jnp.where(view.mask, tokens, 0)), view.positions)
-    return dropout(module, jnp.where(view.mask[..., None], x, jnp.zeros((), x.dtype)), view.dropout)
-
-
-def advance(carry: ModelCarry, view: View, layers: list[Carries]) -> ModelCarry:
-    """The carry after a chunk: `seen` counts on from each row's last real token."""
-    seen = at_last(view.positions + 1, view.mask, carry.seen)
-    return ModelCarry(seen, at_last(view.segments, view.mask, carry.segment), layers)
+    x = position.embed(rows, x, view.positions)
+    x = jnp.where(mask[..., None], x, jnp.zeros((), x.dtype))
+    y, layers = stack(
+        dropout(module, x, rate), view, memory, None if carry is None else carry.layers
+    )
+    if carry is None:
+        return y, None
+    seen = at_last(view.positions + 1, mask, carry.seen)
+    return y, ModelCarry(seen, at_last(segments, mask, carry.segment), layers)
 
 
 def part_config(config: Mapping[str, Any], part: str) -> dict[str, Any]:
@@ -126,6 +142,8 @@ def part_config(config: Mapping[str, Any], part: str) -> dict[str, Any]:
     return {**common, **own}
 
 
-def make_stack(config: Mapping[str, Any], part: str, causal: bool, dtype: str, remat: bool) -> Stack:
+def make_stack(
+    config: Mapping[str, Any], part: str, causal: bool, dtype: str, remat: bool
+) -> Stack:
     """The stack of a model's encoder or decoder."""
     return build_stack(part_config(config, part), "model", causal, dtype, remat)

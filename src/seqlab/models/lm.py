@@ -29,9 +29,7 @@ class LM(Model):
         """One vocabulary serves source and target; its size is target_vocabulary."""
         del source_vocabulary
         stack = make_stack(config, "decoder", True, dtype, remat)
-        return cls(
-            Decoder(target_vocabulary, stack, config["tie_embeddings"], dtype, parent=None)
-        )
+        return cls(Decoder(target_vocabulary, stack, config["tie_embeddings"], dtype, parent=None))
 
     def __call__(
         self,

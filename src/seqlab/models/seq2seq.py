@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from seqlab.build import ConfigError
-from seqlab.models.base import Decoder, Model, ModelCarry, embed, make_stack
+from seqlab.models.base import Decoder, Model, ModelCarry, make_stack, run_stack
 from seqlab.models.stack import Stack
 from seqlab.nn.embedding import Embedding
 from seqlab.types import Memory, View
@@ -22,12 +22,16 @@ class Encoder(nn.Module):
     dtype: str = "float32"
 
     @nn.compact
-    def __call__(self, tokens, mask, segments, rate) -> Memory:
-        view = View.of(mask, segments, rate)
+    def __call__(
+        self,
+        tokens: jax.Array,
+        mask: jax.Array,
+        segments: jax.Array | None,
+        rate: jax.Array | None,
+    ) -> Memory:
         table = Embedding(self.vocabulary, self.stack.width, self.dtype, name="embedding")
-        x = embed(self, self.stack, table, tokens, view)
-        y, _ = self.stack(x, view)
-        return Memory(y, view)
+        y, _ = run_stack(self, self.stack, table(tokens, mask), mask, segments, rate=rate)
+        return Memory(y, View.of(mask, segments))
 
 
 class Seq2Seq(Model):

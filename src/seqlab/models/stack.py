@@ -1,5 +1,6 @@
 """Layers from a pattern, equal neighbours scanned."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -48,7 +49,7 @@ class Stack(nn.Module):
         if self.position.shared:
             specs = self.position.table(self.heads, self.width // self.heads)
             table = {name: self.param(f"position_{name}", *spec) for name, spec in specs.items()}
-            view = view.replace(table=table)
+            view = dataclasses.replace(view, table=table)
         norm = norm_factory(self, self.norm)
         stream = self.placement.start(x, norm)
         after: list[Carries] = []
@@ -64,7 +65,10 @@ class Stack(nn.Module):
 
     def init_carry(self, batch: int, capacity: int, memory: int) -> list[Carries]:
         """One carry a layer."""
-        return [self._layer(names, parent=None).init_carry(batch, capacity, memory) for names in self.layers]
+        return [
+            self._layer(names, parent=None).init_carry(batch, capacity, memory)
+            for names in self.layers
+        ]
 
     def _layer(self, sublayers: tuple[str, ...], kind: Any = Layer, **where: Any) -> Layer:
         # Templates leave this module unbound: a bound one would come out of nn.scan stacked.
@@ -79,11 +83,12 @@ class Stack(nn.Module):
 
     def _scan(self, name, sublayers, length, stream, view, memory):
         layer = nn.remat(Layer, prevent_cse=False) if self.remat else Layer
+        broadcast: Any = (nn.broadcast, nn.broadcast)  # view and memory are the same for all layers
         scanned = nn.scan(
             layer,
             variable_axes={"params": 0, "intermediates": 0, "diagnostics": 0},
             split_rngs={"params": True, "dropout": True},
-            in_axes=(nn.broadcast, nn.broadcast),
+            in_axes=broadcast,
             length=length,
         )
         return self._layer(sublayers, scanned, name=name)(stream, view, memory)[0]
@@ -100,7 +105,9 @@ class Stack(nn.Module):
         return stream, after
 
 
-def build_stack(config: Mapping[str, Any], where: str, causal: bool, dtype: str, remat: bool) -> Stack:
+def build_stack(
+    config: Mapping[str, Any], where: str, causal: bool, dtype: str, remat: bool
+) -> Stack:
     """The stack that a model config (or its encoder / decoder part) describes.
 
     Raises ConfigError for a part that does not exist or does not fit, naming its key.
@@ -124,9 +131,9 @@ def build_stack(config: Mapping[str, Any], where: str, causal: bool, dtype: str,
     attends = any(mixer.positional for mixer in mixers.values())
     if position.acts_in_attention() and not position.acts_on_input() and not attends:
         raise ConfigError(
-            f"{where}.position: {config['position']!r} acts in self-attention, of which the pattern "
-            f"{config['pattern']!r} has none; use positions.base.Position or one that acts on the "
-            f"input"
+            f"{where}.position: {config['position']!r} acts in self-attention, which the pattern "
+            f"{config['pattern']!r} lacks; use positions.base.Position or one that acts on the "
+            "input"
         )
     return Stack(
         layers=layers,

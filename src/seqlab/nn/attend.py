@@ -18,12 +18,9 @@ def scores(
     return raw.reshape(B, H, T, k.shape[1]) * K**-0.5 + bias
 
 
-def attend(
-    weights: Float[Array, "B H T S"], v: Float[Array, "B S G K"]
-) -> Float[Array, "B T H K"]:
+def attend(weights: Float[Array, "B H T S"], v: Float[Array, "B S G K"]) -> Float[Array, "B T H K"]:
     """Weighted sum of the values, in their dtype."""
     B, H, T, S = weights.shape
     G = v.shape[2]
     grouped = weights.astype(v.dtype).reshape(B, G, H // G, T, S)
     return jnp.einsum("bgrts,bsgk->btgrk", grouped, v).reshape(B, T, H, v.shape[-1])
-

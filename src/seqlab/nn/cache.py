@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from seqlab.nn.range import check_range
-from seqlab.types import View
+from seqlab.types import Leaf, View
 
 
 @flax.struct.dataclass
@@ -17,12 +17,12 @@ class KeyValueCache:
     in the slots; used [B]: number of slots taken, the slot of the row's next token.
     """
 
-    keys: Float[Array, "B C G K"]
-    values: Float[Array, "B C G K"]
-    mask: Bool[Array, "B C"]
-    positions: Int[Array, "B C"]
-    segments: Int[Array, "B C"]
-    used: Int[Array, " B"]
+    keys: Leaf
+    values: Leaf
+    mask: Leaf
+    positions: Leaf
+    segments: Leaf
+    used: Leaf
 
     @classmethod
     def empty(cls, batch: int, capacity: int, heads: int, head_width: int, dtype: str):
@@ -45,7 +45,7 @@ class KeyValueCache:
         turn its output into NaN.
         """
         capacity = self.keys.shape[1]
-        slots = self.used[:, None] + jnp.cumsum(view.mask, axis=1) - 1  # [B, T]
+        slots = self.used[:, None] + jnp.cumsum(view.mask.astype(jnp.int32), axis=1) - 1  # [B, T]
         used = self.used + jnp.sum(view.mask, axis=1, dtype=jnp.int32)
         check_range(
             used - 1, capacity, "cache slot", "the decoding cache (its `capacity`)", used > 0

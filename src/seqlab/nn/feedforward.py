@@ -40,4 +40,3 @@ class FeedForward(nn.Module):
         width = x.shape[-1]
         inner = ACTIVATIONS[self.activation](Linear(self.factor * width, name="up")(x))
         return Linear(width, name="down")(dropout(self, inner, view.dropout))
-

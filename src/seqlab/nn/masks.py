@@ -14,6 +14,8 @@ def visible(
     return (mask if causal is None else mask & causal)[:, None]
 
 
-def causal_mask(query_slots: Int[Array, "B T"], key_slots: Int[Array, "B S"]) -> Bool[Array, "B T S"]:
+def causal_mask(
+    query_slots: Int[Array, "B T"], key_slots: Int[Array, "B S"]
+) -> Bool[Array, "B T S"]:
     """A query sees the keys whose slot is not after its own."""
     return key_slots[:, None, :] <= query_slots[:, :, None]

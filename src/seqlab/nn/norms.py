@@ -5,6 +5,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from seqlab.nn.precision import wide
+
 
 class LayerNorm(nn.Module):
     """y = g (x - mean) / sqrt(var + eps) + b over the last axis.
@@ -19,8 +21,8 @@ class LayerNorm(nn.Module):
     def __call__(self, x: Float[Array, "*B D"]) -> Float[Array, "*B D"]:
         scale = self.param("scale", nn.initializers.ones, x.shape[-1:])
         bias = self.param("bias", nn.initializers.zeros, x.shape[-1:])
-        wide = x.astype(jnp.promote_types(x.dtype, jnp.float32))
-        centred = wide - jnp.mean(wide, axis=-1, keepdims=True)
+        values = x.astype(wide(x.dtype))
+        centred = values - jnp.mean(values, axis=-1, keepdims=True)
         variance = jnp.mean(jnp.square(centred), axis=-1, keepdims=True)
         normal = centred * jax.lax.rsqrt(variance + self.eps)
         return _affine(normal, scale, bias).astype(x.dtype)
@@ -34,9 +36,9 @@ class RMSNorm(nn.Module):
     @nn.compact
     def __call__(self, x: Float[Array, "*B D"]) -> Float[Array, "*B D"]:
         scale = self.param("scale", nn.initializers.ones, x.shape[-1:])
-        wide = x.astype(jnp.promote_types(x.dtype, jnp.float32))
-        square = jnp.mean(jnp.square(wide), axis=-1, keepdims=True)
-        return _affine(wide * jax.lax.rsqrt(square + self.eps), scale, None).astype(x.dtype)
+        values = x.astype(wide(x.dtype))
+        square = jnp.mean(jnp.square(values), axis=-1, keepdims=True)
+        return _affine(values * jax.lax.rsqrt(square + self.eps), scale, None).astype(x.dtype)
 
 
 def _affine(x, scale, bias):

@@ -1,13 +1,18 @@
 """What is out of range is an error, or NaN where no error can be raised."""
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int
 
 
 def check_range(
-    values: Int[Array, "..."], limit: int, what: str, where: str, mask: Bool[Array, "..."] | None = None
+    values: Int[Array, "..."],
+    limit: int,
+    what: str,
+    where: str,
+    mask: Bool[Array, "..."] | None = None,
 ) -> None:
     """Raise ValueError if a concrete value (under the mask) is negative or not below `limit`.
 

@@ -3,6 +3,8 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
+from seqlab.nn.precision import wide
+
 
 def masked_softmax(
     scores: Float[Array, "*B S"], mask: Bool[Array, "*#B #S"]
@@ -12,7 +14,7 @@ def masked_softmax(
     Computed in at least float32. Unseen keys get weight exactly 0, also in rows without any key,
     and their scores get a gradient of exactly 0 (no inf - inf, no 0/0, forward or backward).
     """
-    scores = scores.astype(jnp.promote_types(scores.dtype, jnp.float32))
+    scores = scores.astype(wide(scores.dtype))
     lowest = jnp.finfo(scores.dtype).min
     peak = jnp.max(jnp.where(mask, scores, lowest), axis=-1, keepdims=True)
     weights = jnp.where(mask, jnp.exp(jnp.where(mask, scores - peak, 0.0)), 0.0)

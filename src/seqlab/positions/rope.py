@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from seqlab.build import ConfigError
+from seqlab.nn.precision import wide
 from seqlab.positions.base import Position
 
 
@@ -39,7 +40,7 @@ class Rope(Position):
         frequency = self.base ** (-jnp.arange(0, width, 2, dtype=jnp.float32) / width)
         angle = positions.astype(jnp.float32)[:, :, None, None] * frequency[None, None, None]
         cos, sin = jnp.cos(angle), jnp.sin(angle)
-        pairs = x.astype(jnp.promote_types(x.dtype, jnp.float32)).reshape(*x.shape[:-1], -1, 2)
+        pairs = x.astype(wide(x.dtype)).reshape(*x.shape[:-1], -1, 2)
         even, odd = pairs[..., 0], pairs[..., 1]
         turned = jnp.stack([even * cos - odd * sin, even * sin + odd * cos], axis=-1)
         return turned.reshape(x.shape).astype(x.dtype)

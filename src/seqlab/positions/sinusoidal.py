@@ -31,5 +31,7 @@ class Sinusoidal(Position):
         """x + PE(positions)."""
         del table
         if x.shape[-1] % 2:
-            raise ConfigError(f"model.width: sinusoidal positions need an even width, got {x.shape[-1]}")
+            raise ConfigError(
+                f"model.width: sinusoidal positions need an even width, got {x.shape[-1]}"
+            )
         return x + sinusoids(positions, x.shape[-1], self.base).astype(x.dtype)

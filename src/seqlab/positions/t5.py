@@ -41,7 +41,9 @@ class T5(Position):
             far = jnp.abs(relative)
         exact = count // 2
         log = jnp.log(jnp.maximum(far, 1).astype(jnp.float32) / exact)
-        wide = exact + (log / math.log(self.max_distance / exact) * (count - exact)).astype(jnp.int32)
+        wide = exact + (log / math.log(self.max_distance / exact) * (count - exact)).astype(
+            jnp.int32
+        )
         return base + jnp.where(far < exact, far, jnp.minimum(wide, count - 1))
 
     def bias(

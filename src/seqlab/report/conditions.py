@@ -11,7 +11,7 @@ from seqlab.report.values import Names
 def legend(frame: Frame, report: Mapping[str, Any], names: Names) -> str:
     """How to read the table: spread, what counts as failed, conventions of the scores."""
     seeds = frame["seed"].nunique()
-    lines = [f"Mean ± standard deviation over runs that differ in the seed only ({seeds} seeds)."]
+    lines = [f"Mean ± standard deviation over runs that differ in the seed only (seeds: {seeds})."]
     rule = report["failed"]
     failed = "A run has failed when its loss became non-finite"
     if rule:
@@ -42,11 +42,21 @@ def describe(frame: Frame) -> str:
         "commit": (commits or "not in a git work tree") + changed,
     }
     for name in frame.columns:
-        if name.startswith(("data/", "baseline/")) or name == "test/examples":
-            lines[name.removeprefix("data/").replace("_", " ").replace("/", " ")] = _range(
-                frame[name].dropna()
-            )
+        if name.startswith("baseline/") or name == "test/examples":
+            lines[name.replace("_", " ").replace("/", " ")] = _range(frame[name].dropna())
+    lines |= _data(frame)
     return "\n".join(f"- {name}: {text}" for name, text in lines.items())
+
+
+def _data(frame: Frame) -> dict[str, str]:
+    """The counts of each split (examples, truncated, filtered, ...) that are not 0."""
+    counts: dict[str, list[str]] = {}
+    for name in frame.columns:
+        if name.startswith("data/") and frame[name].any():
+            split, _, what = name.removeprefix("data/").partition("_")
+            text = f"{_range(frame[name].dropna())} {what.replace('_', ' ')}".strip()
+            counts.setdefault(f"data, {split}", []).append(text)
+    return {split: ", ".join(texts) for split, texts in counts.items()}
 
 
 def _several(column: Column) -> str:

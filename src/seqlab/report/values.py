@@ -71,8 +71,15 @@ class Names:
 
     def key(self, key: str) -> str:
         """A config key or metric in words."""
+        if key in self._labels:
+            return self._labels[key]
+        if " / " in key:
+            return " / ".join(map(self.key, key.split(" / ")))
+        base, _, when = key.partition(":")
+        if when:
+            return f"{self.key(base)} ({'first' if when == 'first' else f'step {when}'})"
         short = key if "/" in key else key.removesuffix(".kind").rpartition(".")[2]
-        return self._labels.get(key, short.replace("_", " "))
+        return short.replace("_", " ")
 
     def value(self, value: Any) -> str:
         """A value in words: the class of a part, a number without a trailing .0."""

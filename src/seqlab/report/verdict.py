@@ -4,9 +4,9 @@ Comparison: {"claim": ..., "metric": ..., "direction": "min" or "max", "better":
 "than": {key: value}, "margin": 0.0}. The advantage is the difference of means in the claimed
 direction: yes when its whole 95 % interval is above the margin, no when it is below, otherwise
 undecided, as with fewer than two runs on a side. A negative margin claims "not worse by more".
-The metric "failed" compares fractions of failed runs. A run that diverged counts as infinitely
-bad: the claim holds when only, and all, runs of `than` diverged, fails in the opposite case, and
-is undecided when some did.
+The metric "failed" compares fractions of failed runs. A run that diverged counts as the worst
+value that any run of the two sides has; where a whole side diverged and the other did not at all,
+the other is better; where that leaves nothing to compare, the claim is undecided.
 
 Limit: {"claim": ..., "metric": ..., "of": {key: value}, "statistic": "mean", "min" or "max",
 "below" or "above": number}. A mean is held against the limit with its interval; min and max with
@@ -24,6 +24,7 @@ from seqlab.report.frame import Frame
 from seqlab.report.values import Names, values, where
 
 COMPARISON = ("claim", "metric", "direction", "better", "than", "margin")
+CHOICES = {"direction": ("min", "max"), "statistic": ("mean", "min", "max")}
 LIMIT = ("claim", "metric", "of", "statistic", "below", "above")
 
 
@@ -37,37 +38,50 @@ class Verdict:
 
 
 def judge(frame: Frame, rule: Mapping[str, Any], names: Names) -> Verdict:
-    """The verdict of one rule over the table of finished runs.
-
-    Raises ConfigError for a rule with unknown or missing entries.
-    """
-    entries = COMPARISON if "better" in rule else LIMIT
-    for entry in rule:
-        if entry not in entries:
-            raise ConfigError(f"report.verdict: no entry {entry!r}" + suggest(entry, entries))
-    for entry in ("claim", "metric", *(("than",) if "better" in rule else ("of",))):
-        if entry not in rule:
-            raise ConfigError(f"report.verdict: {dict(rule)} lacks {entry!r}")
+    """The verdict of one rule over the table of finished runs. Raises ConfigError."""
+    check_rule(rule)
     decide = _comparison if "better" in rule else _limit
     answer, reason = decide(frame, rule, names)
     return Verdict(rule["claim"], answer, reason)
 
 
+def check_rule(rule: Mapping[str, Any]) -> None:
+    """Raise ConfigError for a rule with unknown, wrong or missing entries."""
+    entries, side = (COMPARISON, "than") if "better" in rule else (LIMIT, "of")
+    for entry in rule:
+        if entry not in entries:
+            raise ConfigError(f"report.verdict: no entry {entry!r}" + suggest(entry, entries))
+    for entry in ("claim", "metric", side):
+        if entry not in rule:
+            raise ConfigError(f"report.verdict: {dict(rule)} lacks {entry!r}")
+    if entries is LIMIT and ("below" in rule) == ("above" in rule):
+        raise ConfigError(f"report.verdict: {rule['claim']!r} needs one of `below` and `above`")
+    for entry, choices in CHOICES.items():
+        if entry in rule and rule[entry] not in choices:
+            raise ConfigError(
+                f"report.verdict: no {entry} {rule[entry]!r}" + suggest(rule[entry], choices)
+            )
+
+
 def _comparison(frame: Frame, rule: Mapping[str, Any], names: Names) -> tuple[str, str]:
     better, than = where(frame, rule["better"]), where(frame, rule["than"])
-    sign = -1.0 if _direction(rule) == "min" else 1.0
-    titles = _title(rule["better"], names), _title(rule["than"], names)
+    sign = -1.0 if rule.get("direction", "min") == "min" else 1.0
+    titles = _titles(rule["better"], rule["than"], names)
     if rule["metric"] == "failed":
         k, n, m, t = better["failed"].sum(), len(better), than["failed"].sum(), len(than)
         low, high = statistics.newcombe(int(m), t, int(k), n)
-        reason = f"failed runs: {titles[0]} {k} of {n}, {titles[1]} {m} of {t}"
+        reason = f"failed runs: {k} of {n}{titles[0]}, {m} of {t}{titles[1]}"
     else:
         a, b = (_finite(side, rule["metric"]) for side in (better, than))
         lost = _diverged(better, rule), _diverged(than, rule)
         name = names.key(rule["metric"])
-        reason = f"{name}: {titles[0]} {_text(a, lost[0])}, {titles[1]} {_text(b, lost[1])}"
-        if any(lost):
+        reason = f"{name} {_text(a, lost[0])}{titles[0]}, {_text(b, lost[1])}{titles[1]}"
+        if any(lost) and not (a and b):
             return _by_divergence(lost, (len(a), len(b))), reason
+        if any(lost):
+            worst = max(a + b) if sign < 0 else min(a + b)
+            a, b = a + [worst] * lost[0], b + [worst] * lost[1]
+            reason += f"; diverged runs counted as {worst:.3g}"
         low, high = statistics.welch(a, b)
         low, high = (low, high) if sign > 0 else (-high, -low)
     margin = rule.get("margin", 0.0)
@@ -79,13 +93,6 @@ def _comparison(frame: Frame, rule: Mapping[str, Any], names: Names) -> tuple[st
 
 def _limit(frame: Frame, rule: Mapping[str, Any], names: Names) -> tuple[str, str]:
     runs, statistic = where(frame, rule["of"]), rule.get("statistic", "mean")
-    if ("below" in rule) == ("above" in rule):
-        raise ConfigError(f"report.verdict: {rule['claim']!r} needs one of `below` and `above`")
-    if statistic not in ("mean", "min", "max"):
-        raise ConfigError(
-            f"report.verdict: no statistic {statistic!r}"
-            + suggest(statistic, ("mean", "min", "max"))
-        )
     sign, limit = (-1.0, rule["below"]) if "below" in rule else (1.0, rule["above"])
     side = f"{'below' if sign < 0 else 'above'} {limit:g}"
     if rule["metric"] == "failed":
@@ -117,7 +124,7 @@ def _against(low: float, high: float, margin: float) -> str:
 
 
 def _by_divergence(lost: tuple[int, int], finite: tuple[int, int]) -> str:
-    """Verdict where runs diverged; lost and finite: counts of `better` and `than`."""
+    """Verdict where a side has no value; lost and finite: counts of `better` and `than`."""
     if lost[0] == 0 and finite[0] and finite[1] == 0:
         return "yes"
     return "no" if lost[1] == 0 and finite[1] and finite[0] == 0 else "undecided"
@@ -136,18 +143,18 @@ def _diverged(runs: Frame, rule: Mapping[str, Any]) -> int:
     return int(((runs["diverged"] != "") & values(runs, rule["metric"]).isna()).sum())
 
 
-def _direction(rule: Mapping[str, Any]) -> str:
-    direction = rule.get("direction", "min")
-    if direction not in ("min", "max"):
-        raise ConfigError(
-            f"report.verdict: no direction {direction!r}" + suggest(direction, ("min", "max"))
-        )
-    return direction
+def _titles(better: Any, than: Any, names: Names) -> tuple[str, str]:
+    """What tells the sides apart; what they share stands behind the second."""
+    first, second = dict(better), dict(than)
+    shared = {key: value for key, value in first.items() if second.get(key) == value}
+    own = ({key: v for key, v in side.items() if key not in shared} for side in (first, second))
+    texts = [f" for {_words(side, names)}" for side in own]
+    return texts[0], texts[1] + (f", both {_words(shared, names)}" if shared else "")
 
 
-def _title(condition: Mapping[str, Any], names: Names) -> str:
+def _words(condition: Mapping[str, Any], names: Names) -> str:
     parts = []
-    for key, wanted in dict(condition).items():
+    for key, wanted in condition.items():
         several = wanted if isinstance(wanted, tuple | list) else (wanted,)
         parts.append(" or ".join(names.pair(key, value) for value in several))
     return ", ".join(parts)

@@ -12,16 +12,17 @@ import pandas as pd
 
 from seqlab.build import build
 from seqlab.report import collect, conditions, tables
+from seqlab.report.figures.base import Chart
 from seqlab.report.frame import Frame
 from seqlab.report.values import Names, where
-from seqlab.report.verdict import Verdict, judge
+from seqlab.report.verdict import Verdict, check_rule, judge
 from seqlab.sweep.plan import Point
 from seqlab.train.directory import write_atomically
 from seqlab.train.fingerprint import digest
 
 
 def report(
-    spec: str,
+    command: str,
     points: Sequence[Point],
     workdir: Path,
     special: bool = False,
@@ -30,6 +31,7 @@ def report(
 ) -> str:
     """Write the report of the points under `workdir/runs`; returns what to tell the user.
 
+    command: what was typed to get these points.
     special: the points are not those of the config file (overrides, --sweep): the report goes to
     `workdir/variants/<hash>` and the experiment's own stays as it is. only: a part of the sweep
     was run: nothing is written before all of it is there. rebuild: take runs that are not on this
@@ -51,11 +53,19 @@ def report(
         return f"report: not written, {open_points} of {len(points)} points are to be trained{part}"
     target.mkdir(parents=True, exist_ok=True)
     collect.save(frame, target / "results.csv")
-    write_report(target, spec, settings, len(points))
+    write_report(target, command, settings, len(points))
     return f"report: {target / 'README.md'}"
 
 
-def write_report(target: Path, spec: str, settings: Mapping[str, Any], planned: int) -> None:
+def check(settings: Mapping[str, Any]) -> None:
+    """Raise ConfigError for what is wrong in figures and rules, before anything is trained."""
+    for number, rule in enumerate(settings["figures"]):
+        _chart(number, rule)
+    for rule in settings["verdict"]:
+        check_rule(rule)
+
+
+def write_report(target: Path, command: str, settings: Mapping[str, Any], planned: int) -> None:
     """README.md and figures/ from `target/results.csv` alone."""
     frame = collect.load(target / "results.csv")
     done = frame[frame["state"] == "done"]
@@ -63,10 +73,10 @@ def write_report(target: Path, spec: str, settings: Mapping[str, Any], planned: 
     shown = where(done, settings["where"])
     verdicts = [judge(done, rule, names) for rule in settings["verdict"]]
     sections = [
-        f"# {settings['question'] or spec}",
+        f"# {settings['question'] or command}",
         "\n".join(map(_sentence, verdicts)),
         settings["notes"],
-        _unfinished(frame, planned),
+        _warning(frame, planned),
         "## Results",
         tables.table(shown, settings, names),
         conditions.legend(done, settings, names),
@@ -74,7 +84,7 @@ def write_report(target: Path, spec: str, settings: Mapping[str, Any], planned: 
         "## Conditions",
         conditions.describe(done),
         "## Command",
-        f"    python launch.py --config={spec}",
+        f"    {command}",
     ]
     text = "\n\n".join(section for section in sections if section)
     write_atomically(target / "README.md", text + "\n")
@@ -93,22 +103,23 @@ def _sentence(verdict: Verdict) -> str:
     return f"- {verdict.claim}: **{verdict.answer}** ({verdict.reason})"
 
 
-def _unfinished(frame: Frame, planned: int) -> str:
+def _warning(frame: Frame, planned: int) -> str:
     crashed = list(frame.loc[frame["state"] == "failed", "id"])
     missing = planned - len(frame[frame["state"].isin(["done", "failed"])])
     parts = [f"{missing} of {planned} points have not been trained."] if missing else []
     if crashed:
-        parts.append(f"{len(crashed)} points stopped with an error: {', '.join(crashed)}.")
-    return f"**Incomplete**: {' '.join(parts)}" if parts else ""
+        parts.append(f"Stopped with an error: {', '.join(crashed)}.")
+    longer = int((frame["step"] > frame["steps"]).sum())
+    if longer:
+        parts.append(f"Runs continued beyond the steps that the config asks for: {longer}.")
+    return f"**Beware**: {' '.join(parts)}" if parts else ""
 
 
 def _figures(folder: Path, frame: Frame, settings: Mapping[str, Any], names: Names) -> list[str]:
     """Draw every figure; returns the README's lines for them. Figures of old configs go."""
     lines, drawn = [], set()
     for number, rule in enumerate(settings["figures"]):
-        options = {"name": f"figure_{number}", **rule}
-        name = options.pop("name")  # of the file
-        chart = build(options, f"config.report.figures[{number}]")
+        name, chart = _chart(number, rule)
         figure = chart.draw(frame, names)
         folder.mkdir(exist_ok=True)
         path = folder / f"{name}.png"
@@ -119,3 +130,10 @@ def _figures(folder: Path, frame: Frame, settings: Mapping[str, Any], names: Nam
     for old in set(folder.glob("*.png")) - drawn:
         old.unlink()
     return lines
+
+
+def _chart(number: int, rule: Mapping[str, Any]) -> tuple[str, Chart]:
+    """The name of a figure's file, and what draws it."""
+    options = {"name": f"figure_{number}", **rule}
+    name = options.pop("name")
+    return name, build(options, f"config.report.figures[{number}]")

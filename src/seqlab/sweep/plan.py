@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ml_collections import ConfigDict
+
 from seqlab.build import ConfigError, suggest
 from seqlab.config import to_json
 from seqlab.sweep.overrides import apply_overrides, check, parse, split_values
 from seqlab.sweep.source import Source
-from seqlab.train.fingerprint import fingerprint
+from seqlab.train.fingerprint import NO_RESULT, fingerprint
 
 LONGEST_NAME = 150  # bytes of an id before its hash; file systems allow 255 in all
 
@@ -29,7 +31,7 @@ class Point:
     varied: dict[str, Any]
 
 
-def points(config: Mapping[str, Any], sweep: Iterable[Mapping[str, Any]] = ({},)) -> list[Point]:
+def points(config: ConfigDict | Mapping, sweep: Iterable[Mapping[str, Any]] = ({},)) -> list[Point]:
     """One point for each dict of dotted keys. Raises ConfigError for wrong keys, values, twins."""
     base = check(config)
     settings = list(sweep)
@@ -37,12 +39,13 @@ def points(config: Mapping[str, Any], sweep: Iterable[Mapping[str, Any]] = ({},)
     keys = list(dict.fromkeys(key for setting in settings for key in setting))
     keys = [key for key in keys if len({_text(lookup(c, key)) for c in configs}) > 1]
     keys.sort(key=lambda key: key == "seed")  # the seed stands last
-    names = _short_names(keys)
+    names = _short_names(_telling(keys, configs))
     found: dict[str, Point] = {}
-    for number, each in enumerate(configs, 1):
+    for number, (setting, each) in enumerate(zip(settings, configs, strict=True), 1):
         varied = {key: lookup(each, key) for key in keys}
-        name = "_".join(f"{names[key]}-{label(value)}" for key, value in varied.items())
-        identity = f"{name[:LONGEST_NAME] or 'run'}_{fingerprint(each, keep=keys)}"
+        shown = [key for key in names if key in setting or key not in NO_RESULT]
+        name = "_".join(f"{names[key]}-{label(varied[key])}" for key in shown)
+        identity = f"{name[:LONGEST_NAME] or 'run'}_{fingerprint(each, keep=setting)}"
         if identity in found:
             raise ConfigError(f"sweep: point {number} is the same run as an earlier one: {varied}")
         found[identity] = Point(identity, each, varied)
@@ -76,6 +79,17 @@ def parse_assignment(flag: str, text: str) -> tuple[str, list[Any]]:
         return key, [parse(key, value) for value in split_values(values)]
     except ConfigError as error:
         raise ConfigError(f"{flag}: {error}") from None
+
+
+def parse_sweeps(texts: Iterable[str]) -> dict[str, list[Any]]:
+    """The keys and values of all `--sweep` flags. Raises ConfigError for a key given twice."""
+    found: dict[str, list[Any]] = {}
+    for text in texts:
+        key, values = parse_assignment("--sweep", text)
+        if key in found:
+            raise ConfigError(f"--sweep: {key} is given twice; write --sweep={key}=A,B")
+        found[key] = values
+    return found
 
 
 def select(candidates: list[Point], only: Iterable[str]) -> list[Point]:
@@ -149,6 +163,19 @@ def lookup(config: Mapping[str, Any], key: str) -> Any:
     for name in key.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None
     return value
+
+
+def _telling(keys: list[str], configs: list[dict[str, Any]]) -> list[str]:
+    """The keys without those whose value follows from the keys before them."""
+    telling: list[str] = []
+    for key in keys:
+        values: dict[str, set[str]] = {}
+        for each in configs:
+            known = _text({other: lookup(each, other) for other in telling})
+            values.setdefault(known, set()).add(_text(lookup(each, key)))
+        if any(len(found) > 1 for found in values.values()):
+            telling.append(key)
+    return telling
 
 
 def _short_names(keys: list[str]) -> dict[str, str]:

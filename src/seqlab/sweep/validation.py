@@ -14,7 +14,7 @@ CHOICES = {
     "train.precision": ("fp32", "bf16"),
     "train.parallel": ("jit",),
     "train.best.direction": ("min", "max"),
-    "decode.method": ("greedy",),
+    "decode.method": ("greedy", "none"),
     "report.direction": ("min", "max"),
 }
 POSITIVE = (
@@ -77,8 +77,9 @@ def _check_heads(model: Mapping[str, Any]) -> None:
     if width % heads:
         below, above = width - width % heads, width - width % heads + heads
         widths = f"{below} or {above}" if below else f"{above}"
-        divisors = sorted((n for n in range(1, width + 1) if width % n == 0), key=_near(heads))
-        fitting = " or ".join(str(n) for n in sorted(divisors[:2]))
+        divisors = [number for number in range(1, width + 1) if width % number == 0]
+        around = [n for n in divisors if n < heads][-1:] + [n for n in divisors if n > heads][:1]
+        fitting = " or ".join(map(str, around))
         raise ConfigError(
             f"config.model.width: {width} is not divisible by model.heads {heads}; the nearest "
             f"widths for {heads} heads are {widths}, the nearest heads for width {width} are "
@@ -153,10 +154,6 @@ def _check_part(spec: Any, where: str) -> None:
                 + suggest(name, known, "its options are")
             )
         check_type(spec[name], known[name], f"{where}.{name}")
-
-
-def _near(target: int) -> Any:
-    return lambda number: (abs(number - target), number)
 
 
 def _get(config: Mapping[str, Any], key: str) -> Any:

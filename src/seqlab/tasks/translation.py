@@ -10,7 +10,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
 
 from seqlab.build import ConfigError, suggest
 from seqlab.data.records import Record
@@ -67,8 +68,8 @@ class Translation(Task):
         return BLEU(tokenize=tokenize)
 
 
-def _streams(records: Sequence[Record]) -> list[list[str]]:
-    """References the way sacreBLEU wants them: stream i holds reference i of every record."""
+def _streams(records: Sequence[Record]) -> list[list[Any]]:
+    """References the way sacreBLEU wants them: reference i of every record, or None."""
     streams = itertools.zip_longest(*(record.references for record in records))
     return [list(stream) for stream in streams]
 

@@ -25,7 +25,14 @@ class Checkpoints:
     besides. Saving goes on in the background; `close` waits for it and raises what went wrong.
     """
 
-    def __init__(self, directory: Path, keep: int = 1, metric: str = "", direction: str = "min"):
+    def __init__(
+        self,
+        directory: Path,
+        keep: int = 1,
+        metric: str = "",
+        direction: str = "min",
+        writes: bool = True,
+    ) -> None:
         self.metric, self.direction = metric, direction
         best = Policies.BestN(
             get_metric_fn=lambda metrics: metrics[metric],
@@ -34,12 +41,20 @@ class Checkpoints:
             keep_checkpoints_without_metrics=False,
         )
         latest = Policies.LatestN(keep if keep > 0 else None)
+        either: Any = Policies.AnyPreservationPolicy([latest, best])
         with _quiet():
             self._orbax = ocp.training.Checkpointer(
-                Path(directory).expanduser().resolve(),
-                preservation_policy=Policies.AnyPreservationPolicy([latest, best]),
-                cleanup_tmp_directories=True,
+                str(Path(directory).expanduser().resolve()),
+                preservation_policy=either,
+                cleanup_tmp_directories=writes,
             )
+
+    @classmethod
+    def read_only(cls, directory: Path, metric: str, direction: str) -> "Checkpoints":
+        """Checkpoints to load from; raises FileNotFoundError where there are none."""
+        if not Path(directory).expanduser().is_dir():
+            raise FileNotFoundError(f"{directory}: the run has no checkpoints")
+        return cls(directory, 0, metric, direction, writes=False)
 
     def steps(self) -> list[int]:
         """Steps that can be loaded, ascending."""
@@ -47,9 +62,10 @@ class Checkpoints:
 
     def best_step(self) -> int | None:
         """The step with the best metric; without metrics the latest; None where there is none."""
+        saved: Any = self._orbax.checkpoints
         scored = [
             (checkpoint.metrics[self.metric], checkpoint.step)
-            for checkpoint in self._orbax.checkpoints
+            for checkpoint in saved
             if checkpoint.metrics and self.metric in checkpoint.metrics
         ]
         if not scored:
@@ -74,7 +90,7 @@ class Checkpoints:
             "weights": weights,
             "training": {"opt_state": state.opt_state, "step": state.step, "key": state.key},
         }
-        known = {self.metric: metrics[self.metric]} if self.metric in metrics else None
+        known: Any = {self.metric: metrics[self.metric]} if self.metric in metrics else None
         with _quiet():
             self._orbax.save_checkpointables_async(
                 step, items, metrics=known, custom_metadata={"data": dict(data)}, force=True
@@ -101,7 +117,7 @@ class Checkpoints:
             items = self._orbax.load_checkpointables(
                 step, {"weights": weights, "training": training}
             )
-            metadata = self._orbax.checkpointables_metadata(step)
+            metadata: Any = self._orbax.checkpointables_metadata(step)
         state = TrainState(
             step=items["training"]["step"],
             params=items["weights"]["params"],
@@ -123,7 +139,7 @@ class Checkpoints:
         )
         with _quiet():
             saved = self._orbax.checkpointables_metadata(step).metadata["weights"]
-            wanted = {name: abstract for name in _names(saved)}
+            wanted = dict.fromkeys(_names(saved), abstract)
             items = self._orbax.load_checkpointables(step, {"weights": wanted})
         weights = items["weights"]
         return weights.get("ema", weights["params"]), step

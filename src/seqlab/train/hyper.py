@@ -5,7 +5,8 @@ from typing import Any
 
 import flax.struct
 import numpy as np
-from jaxtyping import Array, Float
+
+from seqlab.types import Leaf
 
 
 @flax.struct.dataclass
@@ -13,15 +14,15 @@ class Hyper:
     """lr: peak (factor for "noam"). warmup, steps: updates. clip: global norm, inf when off.
     dropout: None when off (another program), else a rate. width: model width, for "noam"."""
 
-    lr: Float[Array, ""]
-    warmup: Float[Array, ""]
-    steps: Float[Array, ""]
-    width: Float[Array, ""]
-    clip: Float[Array, ""]
-    weight_decay: Float[Array, ""]
-    label_smoothing: Float[Array, ""]
-    ema: Float[Array, ""]
-    dropout: Float[Array, ""] | None
+    lr: Leaf
+    warmup: Leaf
+    steps: Leaf
+    width: Leaf
+    clip: Leaf
+    weight_decay: Leaf
+    label_smoothing: Leaf
+    ema: Leaf
+    dropout: Leaf
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> "Hyper":

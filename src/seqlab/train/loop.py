@@ -36,7 +36,9 @@ def run(config: dict[str, Any], directory: Path, name: str) -> None:
         resumed = training.restore()
         log.info("%s: %s", name, f"restored step {resumed}" if resumed else "starting from scratch")
         run_directory.update(step=resumed, resumed_from=resumed or None)
-        with MetricsWriter(run_directory.metrics, resumed, config["train"]["tensorboard"]) as writer:
+        with MetricsWriter(
+            run_directory.metrics, resumed, config["train"]["tensorboard"]
+        ) as writer:
             if not resumed:
                 writer.write(0, "data", dataset.counts())
                 writer.write(0, "baseline", dataset.baselines())

@@ -4,6 +4,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from seqlab.nn.precision import wide
+
 
 def cross_entropy(
     logits: Float[Array, "B T V"],
@@ -17,7 +19,7 @@ def cross_entropy(
     the mean over any number of micro-batches and devices is one division by the total weight.
     Targets of weight 0 (padding) count nothing, whatever their logits. Szegedy et al. 2016.
     """
-    log_p = jax.nn.log_softmax(logits.astype(jnp.promote_types(logits.dtype, jnp.float32)))
+    log_p = jax.nn.log_softmax(logits.astype(wide(logits.dtype)))
     gold = jnp.take_along_axis(log_p, targets[..., None], axis=-1, mode="fill")[..., 0]
     loss = -(1 - smoothing) * gold - smoothing * jnp.mean(log_p, axis=-1)
     return jnp.sum(jnp.where(weights > 0, loss * weights, 0.0))

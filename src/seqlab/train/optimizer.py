@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import optax
 
 from seqlab.build import ConfigError, suggest
@@ -13,7 +14,9 @@ from seqlab.train.schedule import Schedule
 NAMES = ("adam", "adamw", "sgd")
 
 
-def optimizer(options: Mapping[str, Any], schedule: Schedule, hyper: Hyper) -> optax.GradientTransformation:
+def optimizer(
+    options: Mapping[str, Any], schedule: Schedule, hyper: Hyper
+) -> optax.GradientTransformation:
     """clip -> adam / momentum -> weight decay (decoupled, matrices only) -> -schedule(step).
 
     options: `name` and b1, b2, eps (adam, adamw) or momentum (sgd). Only adamw decays. The state
@@ -29,7 +32,7 @@ def optimizer(options: Mapping[str, Any], schedule: Schedule, hyper: Hyper) -> o
         parts.append(optax.scale_by_adam(options["b1"], options["b2"], options["eps"]))
     if name == "adamw":
         parts.append(optax.add_decayed_weights(hyper.weight_decay, mask=matrices))
-    parts.append(optax.scale_by_schedule(lambda count: -schedule(count + 1.0, hyper)))
+    parts.append(optax.scale_by_schedule(lambda count: -schedule(jnp.asarray(count) + 1.0, hyper)))
     return optax.chain(*parts)
 
 

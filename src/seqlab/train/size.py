@@ -26,10 +26,10 @@ def make_model(config: Mapping[str, Any], source_vocabulary: int, target_vocabul
     )
 
 
-def example_inputs(model: Model) -> dict[str, jax.Array]:
+def example_inputs(model: Model) -> dict[str, Any]:
     """Arguments of the smallest call that creates every parameter."""
     tokens, mask = jnp.zeros((1, 2), jnp.int32), jnp.ones((1, 2), bool)
-    arguments = {"inputs": tokens, "mask": mask}
+    arguments: dict[str, Any] = {"inputs": tokens, "mask": mask}
     return arguments | ({"source": tokens, "source_mask": mask} if model.layout == "pair" else {})
 
 

@@ -6,7 +6,8 @@ import flax.struct
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Int
+
+from seqlab.types import Leaf
 
 
 @flax.struct.dataclass
@@ -14,11 +15,11 @@ class TrainState:
     """step: updates done. params: float32. ema: their moving average, or None. key: root of all
     randomness, raw key data (uint32) so that it can be saved; each step folds its number in."""
 
-    step: Int[Array, ""]
+    step: Leaf
     params: Any
     opt_state: Any
     ema: Any
-    key: Array
+    key: Leaf
 
     @classmethod
     def create(
@@ -27,7 +28,11 @@ class TrainState:
         """The state before the first step."""
         average = jax.tree.map(jnp.copy, params) if ema else None
         return cls(
-            jnp.zeros((), jnp.int32), params, optimizer.init(params), average, jax.random.key_data(key)
+            jnp.zeros((), jnp.int32),
+            params,
+            optimizer.init(params),
+            average,
+            jax.random.key_data(key),
         )
 
     def step_key(self) -> jax.Array:

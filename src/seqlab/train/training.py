@@ -1,5 +1,6 @@
 """The training loop: dispatches, evaluations and checkpoints in their order."""
 
+import dataclasses
 import statistics
 import time
 from typing import Any
@@ -38,7 +39,7 @@ class Training:
         self.state: TrainState = self.programs.init(key, self.hyper)
         if config["init_from"]:
             params = initial_params(config["init_from"], self.state.params)
-            self.state = self.state.replace(params=put_replicated(params))
+            self.state = dataclasses.replace(self.state, params=put_replicated(params))
         self.stream = dataset.train_stream()
         self.step = 0
         self.tokens = 0.0  # target tokens trained on
@@ -146,8 +147,9 @@ class Training:
 
     def _test(self, writer: MetricsWriter) -> None:
         scores = teacher_forced(self.programs, self.weights, self.dataset, "test")
-        limit = self.config["evaluate"]["examples"]
-        scores |= free_running(self.programs, self.weights, self.dataset, "test", limit)
+        if self.config["decode"]["method"] != "none":
+            limit = self.config["evaluate"]["examples"]
+            scores |= free_running(self.programs, self.weights, self.dataset, "test", limit)
         writer.write(self.step, "test", scores)
 
     def _finish(self, writer: MetricsWriter) -> None:

@@ -89,7 +89,7 @@ def history(rows: list[dict[str, Any]]) -> dict[str, dict[int, float]]:
     for row in rows:
         for name, value in row.items():
             if name not in ("step", "split"):
-                found.setdefault(f"{row['split']}/{name}", {})[row["step"]] = value
+                found.setdefault(f"{row['split']}/{name}", {})[row["step"]] = float(value)
     return {name: dict(sorted(steps.items())) for name, steps in found.items()}
 
 

@@ -1,4 +1,7 @@
-"""Splits by hash: an example belongs to the same split in every version of a corpus."""
+"""Splits by hash: an example belongs to the same split in every version of a corpus.
+
+A change here needs a new VERSION of every builder, or data prepared before keeps the old splits.
+"""
 
 import hashlib
 

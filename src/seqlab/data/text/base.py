@@ -9,7 +9,7 @@ import dataclasses
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from seqlab.build import build
 
@@ -32,7 +32,7 @@ class Tokenizer(abc.ABC):
         """Number of ids, the special ones included."""
 
     @abc.abstractmethod
-    def fit(self, texts: Iterable[str]) -> Self:
+    def fit(self, texts: Iterable[str]) -> "Tokenizer":
         """A tokenizer of the same options whose vocabulary is made from `texts`."""
 
     @abc.abstractmethod
@@ -58,7 +58,7 @@ class Tokenizer(abc.ABC):
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @classmethod
-    def restore(cls, directory: Path, fields: dict[str, Any]) -> Self:
+    def restore(cls, directory: Path, fields: dict[str, Any]) -> "Tokenizer":
         """The tokenizer of the saved fields; files beside them are in `directory`."""
         del directory
         return cls(**fields)

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterable
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from seqlab.data.text.base import SPECIALS, UNK, Tokenizer, until_end
 
@@ -17,7 +17,7 @@ class Bytes(Tokenizer):
     def size(self) -> int:
         return SPECIALS + 256
 
-    def fit(self, texts: Iterable[str]) -> Self:
+    def fit(self, texts: Iterable[str]) -> "Bytes":
         del texts
         return self
 

@@ -5,14 +5,19 @@ import functools
 import io
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import sentencepiece
 
-from seqlab.build import ConfigError
+from seqlab.build import ConfigError, suggest
 from seqlab.data.text.base import BOS, EOS, PAD, SEP, UNK, UNKNOWN, Tokenizer, until_end
 
 MODEL = "sentencepiece.model"
+# The rules named nmt_* are not offered: they read U+FFFD, our unknown character, as a space.
+CHOICES = {
+    "algorithm": ("unigram", "bpe"),
+    "normalization": ("identity", "nfkc", "nfkc_cf"),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,9 +25,9 @@ class SentencePiece(Tokenizer):
     """A unigram or BPE model. Normal form: the text itself, runs of unknown characters as U+FFFD.
 
     vocab_size: ids in all, special ones included. algorithm: "unigram" or "bpe". normalization:
-    "identity" keeps every character; "nmt_nfkc" turns "，" into "," and the like, which then no
-    longer matches the references. byte_fallback: unknown characters become their bytes (256 more
-    ids). coverage: share of the characters that the vocabulary must hold.
+    "identity" keeps every character; "nfkc" turns "，" into "," and the like, which then no longer
+    matches the references; "nfkc_cf" folds case, too. byte_fallback: unknown characters become
+    their bytes (256 more ids). coverage: share of the characters that the vocabulary must hold.
     """
 
     vocab_size: int = 4000
@@ -38,9 +43,11 @@ class SentencePiece(Tokenizer):
     def size(self) -> int:
         return self._processor.get_piece_size()
 
-    def fit(self, texts: Iterable[str]) -> Self:
-        if self.algorithm not in ("unigram", "bpe"):
-            raise ConfigError(f"algorithm: {self.algorithm!r}; choose from: bpe, unigram")
+    def fit(self, texts: Iterable[str]) -> "SentencePiece":
+        for key, known in CHOICES.items():
+            value = getattr(self, key)
+            if value not in known:
+                raise ConfigError(f"{key}: {value!r}" + suggest(value, known))
         model = io.BytesIO()
         try:
             sentencepiece.SentencePieceTrainer.train(
@@ -80,7 +87,7 @@ class SentencePiece(Tokenizer):
         return {name: value for name, value in super()._fields().items() if name != "model"}
 
     @classmethod
-    def restore(cls, directory: Path, fields: dict[str, Any]) -> Self:
+    def restore(cls, directory: Path, fields: dict[str, Any]) -> "SentencePiece":
         return cls(**fields, model=(directory / MODEL).read_bytes())
 
     @functools.cached_property

@@ -5,7 +5,7 @@ import dataclasses
 import functools
 from collections import Counter
 from collections.abc import Iterable
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from seqlab.data.text.base import SPECIALS, UNK, UNKNOWN, Tokenizer, until_end
 
@@ -38,7 +38,7 @@ class Symbols(Tokenizer):
     def size(self) -> int:
         return SPECIALS + len(self.symbols)
 
-    def fit(self, texts: Iterable[str]) -> Self:
+    def fit(self, texts: Iterable[str]) -> "Symbols":
         counts: Counter[str] = Counter()
         for text in texts:
             counts.update(self.split(text))

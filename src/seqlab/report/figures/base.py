@@ -5,16 +5,16 @@ mean over seeds, the bar one standard deviation, each dot one run, each cross a 
 crosses at the top edge are runs that diverged and have no value.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from seqlab.build import ConfigError, suggest
-from seqlab.report.figures import expect, style
+from seqlab.report.figures import curves, expect, style
 from seqlab.report.frame import Frame
 from seqlab.report.values import Names, values, where
 
@@ -59,23 +59,24 @@ class Chart:
         for key in (*self._hues(), *((self.panels,) if self.panels else ())):
             if key not in data:
                 raise ConfigError(f"report.figures: no key {key!r}" + suggest(key, data.columns))
-        data, ticks = _numbered(data, names)
-        parts = [(None, data)]
-        if self.panels:
-            parts = list(data.groupby(self.panels, sort=False))
         groups = _groups(data, self._hues())
         looks = dict(zip(groups, style.styles(groups), strict=True))
+        data, ticks = self._numbered(data, looks, names)
+        parts = list(data.groupby(self.panels, sort=False)) if self.panels else [(None, data)]
         figure, axes = style.grid(len(parts), self.columns)
         for axis, (value, part) in zip(axes, parts, strict=True):
             if self.panels:
                 axis.set_title(names.pair(self.panels, value), fontsize=9, loc="left")
             self._scales(axis, data, ticks)
             self._curves(axis, part, looks, names)
-            self._lines(axis, part, (data["x"].min(), data["x"].max()))
+            self._lines(axis, part)
         for axis in axes:
-            _crosses(axis)
+            curves.explain(axis)
         x_label, y_label = self.labels(names)
-        figure.supxlabel(self.x_label or x_label, fontsize=9)
+        if len(parts) > 1:
+            figure.supxlabel(self.x_label or x_label, fontsize=9)
+        else:
+            axes[0].set_xlabel(self.x_label or x_label, fontsize=9)
         figure.supylabel(self.y_label or y_label, fontsize=9)
         style.legend(figure, axes, len(parts))
         return figure
@@ -83,15 +84,37 @@ class Chart:
     def _hues(self) -> tuple[str, ...]:
         return (self.hue,) if isinstance(self.hue, str) else tuple(self.hue)
 
+    def _numbered(
+        self, data: Frame, looks: dict[tuple[Any, ...], dict[str, Any]], names: Names
+    ) -> tuple[Frame, dict[float, str]]:
+        """x as numbers, and the ticks where x is a few numbers or words.
+
+        Words have no order: their points are not joined, and stand side by side.
+        """
+        found = list(dict.fromkeys(data["x"]))
+        if not any(isinstance(value, str) for value in found):
+            few = len(found) <= 8
+            return data, {float(x): names.value(x) for x in sorted(found)} if few else {}
+        places = {value: place for place, value in enumerate(found)}
+        shifts = {}
+        for rank, (group, look) in enumerate(looks.items()):
+            look["linestyle"] = "none"
+            shifts[group] = 0.5 * ((rank + 0.5) / len(looks) - 0.5)
+        hues = data[list(self._hues())].itertuples(index=False, name=None)
+        moved = [places[x] + shifts[group] for x, group in zip(data["x"], hues, strict=True)]
+        return data.assign(x=moved), {float(place): names.value(x) for x, place in places.items()}
+
     def _scales(self, axis: Axes, data: Frame, ticks: Mapping[float, str]) -> None:
-        axis.tick_params(labelsize=8)
+        axis.tick_params(which="both", labelsize=8)
         if self.log:
             axis.set_yscale("log")
+            axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.yaxis.set_minor_formatter(style.PlainLog(minor_thresholds=(1.0, 0.4)))
         if self.log_x:
             axis.set_xscale("log", base=2)
         if ticks:
             axis.set_xticks(list(ticks), list(ticks.values()))
-            axis.minorticks_off()
+            axis.xaxis.set_minor_locator(NullLocator())
         axis.margins(0.06, 0.06)
 
     def _curves(self, axis: Axes, part: Frame, looks: Mapping, names: Names) -> None:
@@ -102,11 +125,11 @@ class Chart:
             for key, value in zip(hues, group, strict=True):
                 own = own[own[key] == value]
             text = ", ".join(names.pair(key, value) for key, value in zip(hues, group, strict=True))
-            _curve(axis, own, look, text)
+            curves.draw(axis, own, look, text)
 
-    def _lines(self, axis: Axes, part: Frame, extent: tuple[float, float]) -> None:
+    def _lines(self, axis: Axes, part: Frame) -> None:
         for number, rule in enumerate(self.expect):
-            found = expect.curve(rule, where(part, rule.get("where", ())), extent)
+            found = expect.curve(rule, where(part, rule.get("where", ())))
             if found:
                 look = style.LINES[(number + 2) % len(style.LINES)]
                 text = f"expected: {rule['label']}"
@@ -124,66 +147,5 @@ class Chart:
             )
 
 
-def _curve(axis: Axes, own: Frame, look: Mapping[str, Any], text: str) -> None:
-    """Mean, spread, runs and failed runs of one group."""
-    seen = own[own["y"].map(math.isfinite)]
-    by_x = seen.groupby("x")["y"]
-    mean, spread = by_x.mean(), by_x.std()
-    if len(mean):
-        axis.plot(
-            mean.index, mean, **look, markersize=4.5, linewidth=1.5, label=text, markeredgewidth=0
-        )
-    several = spread.dropna()
-    if len(several):
-        axis.errorbar(
-            several.index,
-            mean[several.index],
-            several,
-            fmt="none",
-            ecolor=look["color"],
-            elinewidth=1.0,
-            capsize=2.5,
-        )
-    fine = seen[~seen["failed"]]
-    axis.plot(fine["x"], fine["y"], ".", color=look["color"], alpha=0.4, markersize=4)
-    broken = seen[seen["failed"]]
-    cross = {"marker": "x", "linestyle": "none", "markersize": 7, "markeredgewidth": 1.6}
-    if len(broken):
-        axis.plot(broken["x"], broken["y"], color=look["color"], **cross)
-    lost = own[~own["y"].map(math.isfinite) & own["failed"]]
-    if len(lost):
-        line = axis.plot(
-            lost["x"],
-            [0.97] * len(lost),
-            color=look["color"],
-            transform=axis.get_xaxis_transform(),
-            clip_on=False,
-            **cross,
-        )[0]
-        line.set_gid("diverged")
-    if len(broken) or len(lost):
-        axis.set_gid("failed")
-
-
-def _crosses(axis: Axes) -> None:
-    """Explain the crosses in the legend where there are any."""
-    if axis.get_gid() == "failed":
-        axis.plot(
-            [], [], "x", color="black", markersize=7, label="failed run (at the top: diverged)"
-        )
-
-
 def _groups(data: Frame, hues: tuple[str, ...]) -> list[tuple[Any, ...]]:
     return list(dict.fromkeys(data[list(hues)].itertuples(index=False, name=None))) or [()]
-
-
-def _numbered(data: Frame, names: Names) -> tuple[Frame, dict[float, str]]:
-    """x as numbers, and the ticks where x is a few numbers or words."""
-    values = list(dict.fromkeys(data["x"]))
-    if all(isinstance(value, int | float) for value in values):
-        few = len(values) <= 8
-        return data, {float(x): names.value(x) for x in sorted(values)} if few else {}
-    places = {value: place for place, value in enumerate(values)}
-    return data.assign(x=data["x"].map(places)), {
-        float(place): names.value(value) for value, place in places.items()
-    }

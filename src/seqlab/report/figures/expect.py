@@ -21,12 +21,10 @@ SHAPES = ("points", "constant", "power", "growth")
 ENTRIES = (*SHAPES, "label", "where", "anchor")
 
 
-def curve(
-    rule: Mapping[str, Any], data: Frame, extent: tuple[float, float]
-) -> tuple[Any, Any] | None:
-    """x and y of an expectation; None where there is no run to start it from.
+def curve(rule: Mapping[str, Any], data: Frame) -> tuple[Any, Any] | None:
+    """x and y of an expectation, over the x of the runs; None where no run has a value.
 
-    data: the points of one panel (columns x, y). extent: the x range to draw over.
+    data: the points of one panel that the rule selects (columns x, y).
     """
     for entry in rule:
         if entry not in ENTRIES:
@@ -36,14 +34,14 @@ def curve(
     if "points" in rule:
         xs, ys = zip(*rule["points"], strict=True)
         return xs, ys
-    if "constant" in rule:
-        return extent, (rule["constant"], rule["constant"])
     means = data.groupby("x")["y"].mean().dropna()
     if means.empty:
         return None
     place = -1 if rule.get("anchor", "first") == "last" else 0
     x0, y0 = means.index[place], means.iloc[place]
-    x = np.linspace(*extent, 60)
+    x = np.linspace(means.index[0], means.index[-1], 60)
+    if "constant" in rule:
+        return x, np.full(len(x), rule["constant"])
     if "power" in rule:
         x = x[x > 0]
         return x, y0 * (x / x0) ** rule["power"]

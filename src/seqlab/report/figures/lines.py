@@ -17,7 +17,9 @@ class Lines(Chart):
     def points(self, frame: Frame, names: Names) -> Frame:
         """One point a run."""
         check_key(frame, self.x)
-        return frame.assign(x=frame[self.x], y=values(frame, self.y))
+        early = ":" in self.y  # a value from before a run failed
+        failed = False if early else frame["failed"]
+        return frame.assign(x=frame[self.x], y=values(frame, self.y), failed=failed)
 
     def labels(self, names: Names) -> tuple[str, str]:
         """The key and the metric in words."""

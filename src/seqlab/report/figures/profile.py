@@ -51,6 +51,7 @@ class Profile(Chart):
             name = column if ":" in column or when == "" else f"{column}:{when}"
             parts.append(frame.assign(x=number, y=values(frame, name), at=title))
         points: Frame = pd.concat(parts, ignore_index=True)
+        points["failed"] &= when == ""  # earlier values are from before a run failed
         # A model of 2 layers has no layer 12; a diverged run has no final value to show.
         lacking = points["y"].isna() & ((points["diverged"] == "") | (when != ""))
         points = points[~lacking]

@@ -7,6 +7,7 @@ from typing import Any
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatter
 
 # Okabe and Ito's palette, told apart by colour-blind readers, ordered by contrast.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
@@ -14,6 +15,13 @@ LINES = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "*", "<")
 GREY = "#555555"
 PANEL = (3.1, 2.5)  # inches
+
+
+class PlainLog(LogFormatter):
+    """Numbers at the minor ticks of a short logarithmic axis: 0.2, not 2e-01."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return f"{x:g}" if super().__call__(x, pos) else ""
 
 
 def styles(groups: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
@@ -61,7 +69,7 @@ def grid(panels: int, columns: int) -> tuple[Figure, list[Axes]]:
 
 
 def legend(figure: Figure, axes: Sequence[Axes], panels: int) -> None:
-    """One legend for all panels: below small multiples, to the right of a single panel."""
+    """One legend for all panels: above small multiples, to the right of a single panel."""
     entries: dict[str, Any] = {}
     for axis in axes:
         handles, labels = axis.get_legend_handles_labels()
@@ -69,11 +77,10 @@ def legend(figure: Figure, axes: Sequence[Axes], panels: int) -> None:
             entries.setdefault(text, handle)
     if len(entries) < 2:
         return
-    place: dict[str, Any] = {
-        "loc": "outside lower center",
-        "ncols": max(1, int(figure.get_figwidth() / 2.1)),
-    }
+    place: dict[str, Any] = {"loc": "outside upper left"}
+    place["ncols"] = max(1, int(figure.get_figwidth() / 2.1))
     if panels == 1:
-        place: dict[str, Any] = {"loc": "outside right upper"}
+        place = {"loc": "outside right upper"}
         figure.set_figwidth(figure.get_figwidth() + 2.2)
-    figure.legend(entries.values(), entries.keys(), frameon=False, fontsize=8, **place)
+    place |= {"frameon": False, "fontsize": 8, "handlelength": 2.8}
+    figure.legend(entries.values(), entries.keys(), **place)

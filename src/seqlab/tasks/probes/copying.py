@@ -51,7 +51,9 @@ class Copy(Generated):
                 f"task.train_min: needs 1 <= train_min <= train_max, got {self.train_min} and "
                 f"{self.train_max}"
             )
-        longest = max(self.train_max, *self.tested, 1)
+        if self.tested[0] < 1:
+            raise ConfigError(f"task.test_lengths: {self.tested[0]} is no length, the least is 1")
+        longest = max(self.train_max, *self.tested)
         if self.unique and longest > self.symbols:
             raise ConfigError(
                 f"task.symbols: {self.symbols} symbols cannot fill a sequence of {longest} without "
@@ -95,22 +97,20 @@ class Copy(Generated):
         `solved` at every length m <= n of the records (0 where the shortest fails).
         """
         check_counts(hypotheses, records)
-        tallies: dict[int, list[tuple[float, bool]]] = {}
+        groups: dict[int, list[_Tally]] = {}
         for hypothesis, record in zip(hypotheses, records, strict=True):
             written, wanted = hypothesis.split(), record.target.split()
             right = sum(a == b for a, b in zip(written, wanted, strict=False))
-            tallies.setdefault(len(wanted), []).append((right / len(wanted), written == wanted))
-        metrics, reach, solving = {}, 0, True
-        for length in sorted(tallies):
-            accuracy, exact = np.mean(tallies[length], axis=0).tolist()
-            metrics |= {f"accuracy@{length}": accuracy, f"exact@{length}": exact}
-            solving = solving and exact >= self.solved
+            tally = right, len(wanted), written == wanted
+            groups.setdefault(len(wanted), []).append(tally)
+        metrics = _rates([tally for group in groups.values() for tally in group])
+        reach, solving = 0, True
+        for length in sorted(groups):
+            rates = _rates(groups[length])
+            metrics |= {f"{name}@{length}": value for name, value in rates.items()}
+            solving = solving and rates["exact"] >= self.solved
             reach = length if solving else reach
-        symbols = sum(length * len(group) for length, group in tallies.items())
-        right = sum(length * share for length, group in tallies.items() for share, _ in group)
-        exact = sum(whole for group in tallies.values() for _, whole in group)
-        totals = {"accuracy": right / symbols, "exact": exact / len(records)}
-        return {**totals, **metrics, "extrapolation_length": float(reach)}
+        return {**metrics, "extrapolation_length": float(reach)}
 
     def conventions(self, records: Sequence[Record]) -> dict[str, str]:
         del records
@@ -145,3 +145,11 @@ class Reverse(Copy):
 
     def answer(self, symbols: Sequence[str]) -> Sequence[str]:
         return symbols[::-1]
+
+
+_Tally = tuple[int, int, bool]  # right symbols, symbols, all right
+
+
+def _rates(tallies: Sequence[_Tally]) -> dict[str, float]:
+    right, symbols, exact = (sum(column) for column in zip(*tallies, strict=True))
+    return {"accuracy": right / symbols, "exact": exact / len(tallies)}

@@ -1,0 +1,58 @@
+"""One curve over seeds: mean, spread, every run, failed runs."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from seqlab.report.frame import Frame
+
+
+def draw(axis: Axes, own: Frame, look: Mapping[str, Any], text: str) -> None:
+    """Mean, spread, runs and failed runs of one group."""
+    seen = own[own["y"].map(math.isfinite)]
+    by_x = seen.groupby("x")["y"]
+    mean, spread = by_x.mean(), by_x.std()
+    if len(mean):
+        axis.plot(
+            mean.index, mean, **look, markersize=4.5, linewidth=1.5, label=text, markeredgewidth=0
+        )
+    several = spread.dropna()
+    if len(several):
+        axis.errorbar(
+            several.index,
+            mean[several.index],
+            several,
+            fmt="none",
+            ecolor=look["color"],
+            elinewidth=1.0,
+            capsize=2.5,
+        )
+    fine = seen[~seen["failed"]]
+    axis.plot(fine["x"], fine["y"], ".", color=look["color"], alpha=0.4, markersize=4)
+    broken = seen[seen["failed"]]
+    cross = {"marker": "x", "linestyle": "none", "markersize": 7, "markeredgewidth": 1.6}
+    if len(broken):
+        axis.plot(broken["x"], broken["y"], color=look["color"], **cross)
+    lost = own[~own["y"].map(math.isfinite) & own["failed"]]
+    if len(lost):
+        line = axis.plot(
+            lost["x"],
+            [0.97] * len(lost),
+            color=look["color"],
+            transform=axis.get_xaxis_transform(),
+            clip_on=False,
+            **cross,
+        )[0]
+        line.set_gid("diverged")
+    if len(broken) or len(lost):
+        axis.set_gid("failed")
+
+
+def explain(axis: Axes) -> None:
+    """Explain the crosses in the legend where there are any."""
+    if axis.get_gid() == "failed":
+        axis.plot(
+            [], [], "x", color="black", markersize=7, label="failed run (at the top: diverged)"
+        )
