@@ -102,7 +102,7 @@ def report():
                 "panels": "train.warmup",
                 "where": pairs,
                 "limit": {"y": "baseline/trigram_loss", "label": "phone 3-gram"},
-                "caption": "Final validation loss against depth. Runs above the 3-gram have failed.",
+                "caption": "Final validation loss by depth. Runs above the 3-gram have failed.",
             },
             {
                 "kind": "report.figures.profile.Profile",
@@ -123,8 +123,8 @@ def report():
                     },
                 ),
                 "caption": "Gradient of the second feed-forward matrix before the first step. "
-                "Post-LN fades towards the input only where the decoder reads an encoder (Liu et al. "
-                "2020).",
+                "Post-LN fades towards the input only where the decoder reads an encoder "
+                "(Liu et al. 2020).",
             },
             {
                 "kind": "report.figures.lines.Lines",

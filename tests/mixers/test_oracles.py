@@ -53,9 +53,8 @@ def recurrent_params(kind, arrays, suffix, prefix, of="p_"):
     if kind != "gru":
         return params | {f"{prefix}bias": b_i if gradient else b_i + b_h}
     hidden = len(b_h) // 3
-    shared = (
-        np.zeros_like(b_h) if gradient else np.concatenate([b_h[: 2 * hidden], 0 * b_h[:hidden]])
-    )
+    # Torch adds b_h to the gates, but keeps it inside the reset for n.
+    shared = np.where(gradient | (np.arange(3 * hidden) >= 2 * hidden), 0, b_h).astype(b_h.dtype)
     return params | {f"{prefix}bias": b_i + shared, f"{prefix}inner_bias": b_h[2 * hidden :]}
 
 

@@ -11,7 +11,7 @@ def use_compilation_cache() -> None:
 
     A directory that is set already (JAX_COMPILATION_CACHE_DIR, or in code) is left alone.
     """
-    if jax.config.read("jax_compilation_cache_dir"):
+    if jax.config.values.get("jax_compilation_cache_dir"):
         return
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     jax.config.update("jax_compilation_cache_dir", str(root / "seqlab" / "jax"))
