@@ -10,6 +10,8 @@ from jaxtyping import install_import_hook
 
 install_import_hook("seqlab", "beartype.beartype")
 
+# Programs here are tiny: they take longer to optimise than to run.
+jax.config.update("jax_disable_most_optimizations", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_default_matmul_precision", "highest")

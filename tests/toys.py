@@ -33,7 +33,7 @@ SMALL = {
     },
     "data.shared_vocabulary": True,
     "data.max_length": {"source": 8, "target": 8},
-    "data.buckets": (6, 10),
+    "data.buckets": (10,),
     "model.kind": "models.lm.LM",
     "model.width": 16,
     "model.heads": 2,
@@ -61,7 +61,7 @@ def config(**changes: Any) -> dict[str, Any]:
 def pair(**changes: Any) -> dict[str, Any]:
     """The same task for an encoder-decoder."""
     kind = {"model__kind": "models.seq2seq.Seq2Seq", "model__decoder": {"pattern": "a+x"}}
-    return config(**{**kind, "data__buckets": (4, 6), **changes})
+    return config(**{**kind, **changes})
 
 
 def model_of(config: dict[str, Any], vocabulary: int = 11) -> tuple[Any, Any]:

@@ -63,19 +63,20 @@ class System:
 
     @functools.cached_property
     def params(self) -> Any:
+        """Random everywhere: zero biases and unit gains would hide what they do."""
         data = example(0)
-        init = jax.jit(
-            lambda key: self.probe.init(key, data.x, data.mask, data.segments, data.memory)
-        )
-        params = init(jax.random.key(1))["params"]
-        # Zero biases and unit gains would hide what they do.
-        leaves, tree = jax.tree.flatten(params)
-        keys = jax.random.split(jax.random.key(2), len(leaves))
-        noisy = [
-            leaf + 0.1 * jax.random.normal(key, leaf.shape)
-            for key, leaf in zip(keys, leaves, strict=True)
-        ]
-        return jax.tree.unflatten(tree, noisy)
+        arguments = (data.x, data.mask, data.segments, data.memory)
+        shapes = jax.eval_shape(self.probe.init, jax.random.key(0), *arguments)["params"]
+        random = np.random.default_rng(1)
+
+        def draw(path, leaf):
+            noise = random.normal(size=leaf.shape).astype(np.float32)
+            if "scale" in str(path[-1]):
+                return jnp.asarray(1 + 0.1 * noise)
+            matrix = leaf.ndim > 2  # layers are stacked in front
+            return jnp.asarray(noise * (leaf.shape[-2] ** -0.5 if matrix else 0.1))
+
+        return jax.tree_util.tree_map_with_path(draw, shapes)
 
     @functools.cached_property
     def whole(self) -> Any:

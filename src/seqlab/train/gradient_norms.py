@@ -2,11 +2,11 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from seqlab.models.pattern import stack_runs
+from seqlab.types import HostArray
 
 
 def gradient_norms(gradients: Any) -> dict[str, Float[Array, " L"]]:
@@ -25,6 +25,6 @@ def gradient_norms(gradients: Any) -> dict[str, Float[Array, " L"]]:
     return norms
 
 
-def rows(name: str, values: jax.Array) -> dict[str, float]:
+def rows(name: str, values: Float[HostArray, " L"]) -> dict[str, float]:
     """A layer profile as a series of the metrics file: {"name@1": ..., "name@2": ...}."""
     return {f"{name}@{index + 1}": float(value) for index, value in enumerate(values)}
