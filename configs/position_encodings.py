@@ -19,7 +19,7 @@ POSITIONS = ("base.Position", "sinusoidal.Sinusoidal", "learned.Learned", "rope.
 POSITIONS += ("alibi.Alibi", "t5.T5", "shaw.Shaw")
 TRAINED, LENGTHS = 10, (2, 5, 8, 10, 11, 12, 13, 14, 16, 18, 20)
 SPELLED = 8  # letters
-SHORT, STEPS = 500, 2000
+SHORT, STEPS = 400, 1600
 
 
 def get_config():
@@ -27,11 +27,12 @@ def get_config():
     config = defaults()
     config.task = probe("Copy")
     config.model.update(kind="models.lm.LM", width=64, heads=4, depth=2)
+    config.data.max_length = {"source": 21, "target": 21}
     config.data.buckets = (24, 44)
     config.train.update(
         steps=STEPS,
-        batch=64,
-        lr=1e-3,
+        batch=32,
+        lr=2e-3,
         schedule="cosine",
         warmup=100,
         clip=1.0,
@@ -39,7 +40,7 @@ def get_config():
         eval_every=STEPS,
         checkpoint_every=STEPS,
     )
-    config.evaluate.at = (SHORT,)
+    config.evaluate.update(at=(SHORT,), examples=2048)
     config.decode.max_length = 24
     config.report.update(report())
     return config
@@ -79,6 +80,7 @@ def report():
     copy = {"task.kind": "tasks.probes.copying.Copy"}
     reverse = {"task.kind": "tasks.probes.copying.Reverse"}
     words = {"task.kind": "tasks.transduction.Transduction"}
+    right = "share of right symbols"
 
     def curve(name, where, series, y, trained, x):
         return {
@@ -94,20 +96,11 @@ def report():
             "marks": ({"x": trained, "label": f"trained to {trained}"},),
         }
 
-    def solved(name, where, at):
-        return {
-            "claim": f"{name} is solved at all lengths up to {at} by the best encoding",
-            "metric": f"test/exact@{at}",
-            "of": where,
-            "statistic": "max",
-            "above": 0.9,
-        }
-
     def beats(first, second, where, task):
         return {
-            "claim": f"{first.rpartition('.')[2]} copies longer sequences than "
-            f"{second.rpartition('.')[2]} ({task})",
-            "metric": "test/extrapolation_length",
+            "claim": f"{first.rpartition('.')[2]} gets more symbols right than "
+            f"{second.rpartition('.')[2]} at 1.6 times the training length ({task})",
+            "metric": "test/accuracy@16",
             "direction": "max",
             "better": {"model.position": f"positions.{first}", **where},
             "than": {"model.position": f"positions.{second}", **where},
@@ -121,9 +114,9 @@ def report():
         "columns": (
             f"test/extrapolation_length:{SHORT}",
             f"test/exact@{TRAINED}",
-            "test/exact@12",
-            "test/exact@16",
-            "test/exact@20",
+            "test/accuracy@12",
+            "test/accuracy@16",
+            "test/accuracy@20",
             "test/per",
         ),
         "labels": (
@@ -143,8 +136,10 @@ def report():
             ("test/per", "phone error rate (%)"),
         ),
         "figures": (
-            curve("copy", copy, "test/exact", "share of exact answers", TRAINED, "symbols"),
-            curve("reverse", reverse, "test/exact", "share of exact answers", TRAINED, "symbols"),
+            curve("copy", copy, "test/accuracy", right, TRAINED, "symbols"),
+            curve(
+                "reverse", reverse, "test/accuracy", "share of right symbols", TRAINED, "symbols"
+            ),
             curve("spelling", words, "test/per", "phone error rate (%)", SPELLED, "letters"),
             {
                 "kind": "report.figures.lines.Lines",
@@ -156,18 +151,31 @@ def report():
             },
         ),
         "verdict": (
-            solved("Copy", copy, TRAINED),
-            solved("Copy", copy, 16),
+            {
+                "claim": "Every encoding solves copying within the training length",
+                "metric": "test/extrapolation_length",
+                "of": copy,
+                "statistic": "min",
+                "above": TRAINED - 0.5,
+            },
+            {
+                "claim": "Some encoding solves copying beyond the training length",
+                "metric": "test/extrapolation_length",
+                "of": copy,
+                "statistic": "max",
+                "above": TRAINED + 0.5,
+            },
             beats("alibi.Alibi", "sinusoidal.Sinusoidal", copy, "copy"),
             beats("alibi.Alibi", "rope.Rope", copy, "copy"),
             beats("alibi.Alibi", "base.Position", copy, "copy"),
             beats("alibi.Alibi", "sinusoidal.Sinusoidal", reverse, "reverse"),
             {
-                "claim": "Sinusoidal positions extrapolate beyond the training length (copy)",
-                "metric": "test/extrapolation_length",
+                "claim": "Sinusoidal positions get half of the symbols right at 1.6 times the "
+                "training length (copy)",
+                "metric": "test/accuracy@16",
                 "of": {"model.position": "positions.sinusoidal.Sinusoidal", **copy},
                 "statistic": "mean",
-                "above": float(TRAINED),
+                "above": 0.5,
             },
         ),
     }

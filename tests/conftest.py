@@ -8,6 +8,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 from jaxtyping import install_import_hook
 
+pytest_plugins = ["allowed_skips"]
+
 install_import_hook("seqlab", "beartype.beartype")
 
 # Programs here are tiny: they take longer to optimise than to run.

@@ -4,15 +4,18 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+import flax.linen as nn
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from seqlab.config import defaults
+from seqlab.models.base import Model, ModelCarry
 from seqlab.sweep.overrides import apply_overrides
 from seqlab.train.directory import RunDirectory
-from seqlab.train.size import example_inputs, make_model
+from seqlab.train.size import abstract_params, make_model
 from seqlab.types import Batch
 
 ROOT = Path(__file__).parents[1]
@@ -65,18 +68,47 @@ def pair(**changes: Any) -> dict[str, Any]:
 
 
 def model_of(config: dict[str, Any], vocabulary: int = 11) -> tuple[Any, Any]:
-    """Its model, and parameters with no zero bias or unit gain that would hide what they do."""
+    """Its model, and random parameters with no zero bias or unit gain that would hide what they do.
+
+    Drawn by NumPy: compiling an initialisation would take longer than most tests.
+    """
     model = make_model(config, vocabulary, vocabulary)
-    params = jax.jit(lambda key: model.init(key, **example_inputs(model))["params"])(
-        jax.random.key(0)
-    )
-    leaves, tree = jax.tree.flatten(params)
-    keys = jax.random.split(jax.random.key(1), len(leaves))
-    noisy = [
-        leaf + 0.1 * jax.random.normal(key, leaf.shape)
-        for key, leaf in zip(keys, leaves, strict=True)
-    ]
-    return model, jax.tree.unflatten(tree, noisy)
+    random = np.random.default_rng(0)
+
+    def draw(path: tuple, leaf: jax.ShapeDtypeStruct) -> jax.Array:
+        name = path[-1].key
+        fan_in = leaf.shape[-1] if name == "table" else leaf.shape[-2] if leaf.ndim > 1 else 1
+        spread = 0.1 if name in ("scale", "bias") else fan_in**-0.5
+        values = (name == "scale") + spread * random.normal(size=leaf.shape)
+        return jnp.asarray(values, leaf.dtype)
+
+    return model, jax.tree_util.tree_map_with_path(draw, abstract_params(model))
+
+
+class Table(nn.Module):
+    """Logits by token."""
+
+    vocabulary: int
+
+    @nn.compact
+    def __call__(self, inputs):
+        shape = (self.vocabulary, self.vocabulary)
+        return self.param("table", nn.initializers.normal(), shape)[inputs]
+
+
+class Markov(Model):
+    """p(next | last) is a row of a table: a model whose every number is known."""
+
+    vocabulary: int
+    abstract: ClassVar[bool] = True
+    layout: ClassVar[str] = "prefix"
+
+    @nn.compact
+    def __call__(self, inputs, mask, *, carry=None, **rest):
+        return Table(self.vocabulary, name="decoder")(inputs), carry
+
+    def init_carry(self, batch, capacity, memory=0):
+        return ModelCarry(jnp.zeros(batch, jnp.int32), jnp.zeros(batch, jnp.int32), [])
 
 
 def batch(lengths: list[int], time: int, vocabulary: int = 11, seed: int = 0) -> Batch:

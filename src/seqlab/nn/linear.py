@@ -12,11 +12,10 @@ class Linear(nn.Module):
 
     features: int
     bias: bool = True
-    init: nn.initializers.Initializer = xavier
 
     @nn.compact
     def __call__(self, x: Float[Array, "*B D"]) -> Float[Array, "*B E"]:
-        kernel = self.param("kernel", self.init, (x.shape[-1], self.features))
+        kernel = self.param("kernel", xavier, (x.shape[-1], self.features))
         y = jnp.dot(x, kernel.astype(x.dtype))
         if not self.bias:
             return y

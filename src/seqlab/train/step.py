@@ -75,9 +75,13 @@ def accumulated(
     count = recipe.accumulate
     if count == 1:
         return gradient(state.params, batch, state.step_key())
-    parts = jax.tree.map(
-        lambda a: a.reshape(a.shape[0] // count, count, *a.shape[1:]).swapaxes(0, 1), batch
-    )
+
+    def split(rows: jax.Array) -> jax.Array:
+        missing = -rows.shape[0] % count  # filled up with rows of weight 0
+        rows = jnp.pad(rows, [(0, missing), *[(0, 0)] * (rows.ndim - 1)])
+        return rows.reshape(rows.shape[0] // count, count, *rows.shape[1:]).swapaxes(0, 1)
+
+    parts = jax.tree.map(split, batch)
 
     def add(total: Any, part: tuple) -> tuple[Any, None]:
         index, micro = part
@@ -99,7 +103,7 @@ def train_step(
     loss, nll, right, tokens = totals
     tokens = jnp.maximum(tokens, 1.0)
     gradients = jax.tree.map(lambda g: g / tokens, gradients)
-    norm = optax.global_norm(gradients)
+    norm = optax.tree.norm(gradients)
     updates, opt_state = recipe.optimizer_for(hyper).update(
         gradients, state.opt_state, state.params
     )
