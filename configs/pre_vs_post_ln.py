@@ -39,9 +39,9 @@ def get_config(arg=None):
 
 def sweep(arg=None):
     """depth x placement x warm-up x seed, and one step of decoder-only models."""
-    depths, warmups, seeds = ((2, 6, 12), (0, 100), (0, 1))
+    depths, warmups, seeds, row = (2, 6, 12), (0, 100), (0, 1), 32
     if arg == "full":
-        depths, warmups, seeds = ((6, 12, 18), (0, 4000), (0, 1, 2))
+        depths, warmups, seeds, row = (6, 12, 18), (0, 4000), (0, 1, 2), 520
     for depth in depths:
         for placement in PLACEMENTS:
             for warmup in warmups:
@@ -54,15 +54,17 @@ def sweep(arg=None):
                     }
     for depth in (*depths, 32):
         for placement in PLACEMENTS:
-            yield {
-                "model.kind": "models.lm.LM",
-                "model.decoder": {"pattern": "a"},
-                "model.depth": depth,
-                "model.placement": placement,
-                "data.buckets": (32,),
-                "train.steps": 1,
-                "decode.method": "none",
-            }
+            for seed in seeds:
+                yield {
+                    "model.kind": "models.lm.LM",
+                    "model.decoder": {"pattern": "a"},
+                    "model.depth": depth,
+                    "model.placement": placement,
+                    "seed": seed,
+                    "data.buckets": (row,),
+                    "train.steps": 1,
+                    "decode.method": "none",
+                }
 
 
 def report():
@@ -88,6 +90,7 @@ def report():
             ("model.depth", "layers"),
             ("model.placement", "placement"),
             ("train.warmup", "warm-up"),
+            (ratio, "gradient norm of the last over the first decoder layer at initialisation"),
             ("valid/loss", "validation loss (nats a phone)"),
             ("test/per", "phone error rate (%)"),
             ("test/wer", "word error rate (%)"),

@@ -150,5 +150,10 @@ def python(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.
 def surroundings(**environment: str) -> dict[str, str]:
     """The environment of a fresh process: one device, and seqlab on the path."""
     path = os.pathsep.join([str(ROOT / "src"), environment.pop("PYTHONPATH", "")])
-    plain = {"XLA_FLAGS": "", "JAX_PLATFORMS": "cpu", "PYTHONPATH": path.rstrip(os.pathsep)}
+    plain = {
+        "XLA_FLAGS": "",
+        "JAX_PLATFORMS": "cpu",
+        "JAX_DISABLE_MOST_OPTIMIZATIONS": "1",
+        "PYTHONPATH": path.rstrip(os.pathsep),
+    }
     return os.environ | plain | environment

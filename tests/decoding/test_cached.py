@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from toys import config, model_of, pair
 
 from seqlab.decoding.greedy import greedy
 from seqlab.models.base import ModelCarry
+from toys import config, model_of, pair
 
 POSITIONS = (
     "base.Position",

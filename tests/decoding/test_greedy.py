@@ -5,9 +5,9 @@ import functools
 import jax
 import jax.numpy as jnp
 import numpy as np
-from toys import Markov
 
 from seqlab.decoding.greedy import greedy
+from toys import Markov
 
 PAD, EOS, A, B = range(4)
 # p(next | last): after the prompt (A) 0.5 EOS; after B almost surely A.

@@ -52,7 +52,8 @@ def pytest_generate_tests(metafunc):
         name = [label({"kind": mixer, **dict(extra)}), label(position), label(placement)]
         name += [] if causal else ["two-sided"]
         for law in SAME_FOR_ALL + (OF_CARRIES if causal else ()):
-            marks = [pytest.mark.slow] if slow else []
+            marks = [pytest.mark.xdist_group("-".join(name))]
+            marks += [pytest.mark.slow] if slow else []
             cases.append(pytest.param(law, key, id=f"{'-'.join(name)}-{law.__name__}", marks=marks))
     metafunc.parametrize(("law", "key"), cases)
 

@@ -4,10 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from toys import config, model_of, pair
 
 from seqlab.build import ConfigError
 from seqlab.train.size import abstract_params, make_model
+from toys import config, model_of, pair
 
 TOKENS = jnp.array([[3, 4, 5]], jnp.int32)
 MASK = jnp.ones((1, 3), bool)
@@ -33,7 +33,7 @@ def test_an_option_of_one_half_that_no_model_has_is_refused():
 
 
 def test_heads_that_do_not_divide_the_width_are_refused_with_the_nearest():
-    with pytest.raises(ConfigError, match=r"width 16 is not divisible by 3 heads.*: 2, 4"):
+    with pytest.raises(ConfigError, match=r"width 16 is not divisible by 3 heads.*: 1, 2, 4"):
         make_model(config(model__heads=3), 11, 11)
 
 

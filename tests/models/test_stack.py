@@ -4,11 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from toys import batch, config, model_of
 
 from seqlab.build import ConfigError
 from seqlab.models.pattern import parse, runs
 from seqlab.train.size import abstract_params, count, make_model
+from toys import batch, config, model_of
 
 ROWS = jax.tree.map(jnp.asarray, batch([9, 5, 1], 9))
 HYBRID = {

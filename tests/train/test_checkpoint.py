@@ -1,5 +1,7 @@
 """Checkpoints: which are kept, which is chosen, and what they hold."""
 
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -91,7 +93,8 @@ def test_the_same_step_twice_is_saved_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("keep", "left"), [(1, [10, 40]), (2, [10, 30, 40]), (0, [10, 20, 30, 40]), (-1, [10, 20, 30, 40])]
+    ("keep", "left"),
+    [(1, [10, 40]), (2, [10, 30, 40]), (0, [10, 20, 30, 40]), (-1, [10, 20, 30, 40])],
 )
 def test_the_best_is_kept_beside_the_latest(tmp_path, keep, left):
     save(tmp_path / "c", [10, 20, 30, 40], [0.5, 0.9, 0.7, 0.8], keep=keep)
@@ -137,7 +140,7 @@ def test_any_way_to_write_a_path(tmp_path, monkeypatch, path):
     here.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.chdir(here)
-    save(path, [1])
+    save(Path(path), [1])
     expected = home / "x" if path.startswith("~") else here / path
     assert (expected / "1").is_dir()
     assert not (here / "~").exists()

@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from toys import COPY, batch, config, model_of
 
 from seqlab.models.pattern import stack_runs
 from seqlab.train.dispatch import Dispatches
@@ -16,6 +15,7 @@ from seqlab.train.parallel import put_replicated
 from seqlab.train.programs import _programs, programs
 from seqlab.train.source import dataset_of
 from seqlab.train.step import sums
+from toys import COPY, batch, config, model_of
 
 # Rows of 4, 6, 8 and 10 tokens, each in a bucket of its own; 42 of them, so that batches are cut.
 TASK = {**COPY, "train_max": 4, "epoch_examples": 42, "valid_examples": 42}
@@ -24,7 +24,7 @@ LADDER = config(task=TASK, data__buckets=(4, 6, 8, 10), model__width=8, model__d
 
 @pytest.fixture(scope="module")
 def epoch():
-    """An epoch of training and two evaluations; the programs, and how many steps each bucket got."""
+    """An epoch of training and two evaluations: the programs, steps a bucket, losses, ..."""
     dataset = dataset_of(LADDER)
     shared = programs(LADDER, dataset.source_vocab, dataset.target_vocab)
     stream = dataset.train_stream()
@@ -96,7 +96,9 @@ def test_numbers_are_inputs_of_the_program(key):
     assert programs(config(**{key: TRACED[key]}), 11, 11) is programs(config(), 11, 11)
 
 
-@pytest.mark.parametrize(("key", "values"), [("model__dropout", (0.1, 0.3)), ("train__ema", (0.9, 0.99))])
+@pytest.mark.parametrize(
+    ("key", "values"), [("model__dropout", (0.1, 0.3)), ("train__ema", (0.9, 0.99))]
+)
 def test_rates_are_inputs_once_they_are_on(key, values):
     first, second = (programs(config(**{key: value}), 11, 11) for value in values)
     assert first is second

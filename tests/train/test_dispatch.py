@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from toys import COPY, config
 
 from seqlab.train.dispatch import Dispatches
 from seqlab.train.source import dataset_of
+from toys import COPY, config
 
 OPTIONS = config(task={**COPY, "epoch_examples": 30}, data__buckets=(6, 10), train__batch=4)
 

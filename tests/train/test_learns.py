@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from toys import batch, config
 
 from seqlab.decoding.greedy import greedy
 from seqlab.train.hyper import Hyper
 from seqlab.train.programs import programs
 from seqlab.types import Batch
+from toys import batch, config
 
 VOCABULARY, STEPS, TIME = 11, 200, 9
 BOS, EOS = 1, 2

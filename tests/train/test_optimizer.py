@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from toys import config
 
 from seqlab.build import ConfigError
 from seqlab.train.hyper import Hyper
 from seqlab.train.optimizer import matrices, optimizer
 from seqlab.train.schedule import schedule
+from toys import config
 
 OPTIONS = {"name": "adamw", "b1": 0.9, "b2": 0.98, "eps": 1e-9, "momentum": 0.9}
 PARAMS = {

@@ -3,11 +3,11 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from toys import config
 
 from seqlab.build import ConfigError
 from seqlab.train.hyper import Hyper
 from seqlab.train.schedule import schedule
+from toys import config
 
 
 def rates(name, at, **train):

@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-from toys import Markov, batch, config, model_of
 
 from seqlab.train.hyper import Hyper
 from seqlab.train.state import TrainState
 from seqlab.train.step import Recipe, train_step
+from toys import Markov, batch, config, model_of
 
 SGD = {"name": "sgd", "b1": 0.9, "b2": 0.98, "eps": 1e-9, "momentum": 0.0}
 ADAM = {**SGD, "name": "adamw"}
@@ -146,9 +146,9 @@ def test_bfloat16_computes_but_does_not_keep(model):
     assert floats
     assert {leaf.dtype for leaf in floats} == {jnp.dtype("float32")}
     assert metrics["loss"].dtype == jnp.float32
-    text = str(jax.make_jaxpr(functools.partial(net.apply, {"params": params}))(
-        RAGGED.inputs, RAGGED.mask
-    ))
+    text = str(
+        jax.make_jaxpr(functools.partial(net.apply, {"params": params}))(RAGGED.inputs, RAGGED.mask)
+    )
     assert "bf16[8,9,16]" in text
 
 

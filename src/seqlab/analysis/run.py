@@ -12,6 +12,7 @@ from seqlab.models.base import Model
 from seqlab.train.checkpoint import Checkpoints
 from seqlab.train.directory import RunDirectory
 from seqlab.train.evaluate import generate
+from seqlab.train.parallel import put_replicated
 from seqlab.train.programs import Programs, programs
 from seqlab.train.size import abstract_params
 from seqlab.train.writer import history, read
@@ -58,21 +59,19 @@ class Run:
         """
         if isinstance(texts, str):
             raise TypeError("predict takes a list of texts; write predict([text])")
-        wanted = [number for number, text in enumerate(texts) if text.strip()]
-        prompts = self._dataset.prompts([texts[number] for number in wanted])
+        wanted = {number for number, text in enumerate(texts) if text.strip()}
+        prompts = self._dataset.prompts(list(texts))  # all of them: a warning names its line
+        params = put_replicated(self.params)
         with trust(self._trusted):
-            found, truncated = generate(self._programs, self.params, self._dataset, prompts)
-        cut = [wanted[index] + 1 for index, is_cut in sorted(truncated.items()) if is_cut]
+            found, truncated = generate(self._programs, params, self._dataset, prompts)
+        cut = [number + 1 for number in sorted(wanted) if truncated[number]]
         if cut:
             warnings.warn(
                 f"outputs {cut} have no end within decode.max_length = "
                 f"{self.config['decode']['max_length']} tokens and are cut there",
                 stacklevel=2,
             )
-        outputs = [""] * len(texts)
-        for index, number in enumerate(wanted):
-            outputs[number] = found[index]
-        return outputs
+        return [found[number] if number in wanted else "" for number in range(len(texts))]
 
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r}, step {self.step})"

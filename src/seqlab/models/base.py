@@ -62,6 +62,10 @@ class Model(nn.Module):
         """Logits (float32) of the token after each input. With a carry, inputs go on from it."""
         raise NotImplementedError
 
+    def position_limit(self, part: Literal["encoder", "decoder"]) -> int | None:
+        """Number of positions that the encoding of a part has; None: no limit."""
+        return getattr(self, part).stack.position.limit
+
     def init_carry(self, batch: int, capacity: int, memory: int = 0) -> ModelCarry:
         """The carry of rows that have seen nothing: room for `capacity` target tokens and `memory`
         source tokens."""

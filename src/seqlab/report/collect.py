@@ -75,7 +75,8 @@ def metrics(history: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
     """Final value of every metric, and of test metrics and series the values on the way."""
     found = {name: list(steps.values())[-1] for name, steps in history.items()}
     for name, steps in history.items():
-        if len(steps) > 1 and (name.startswith("test/") or SERIES.fullmatch(name)):
+        # Also where there is one row only: another run of the table may have several.
+        if name.startswith("test/") or SERIES.fullmatch(name):
             found[f"{name}:first"] = next(iter(steps.values()))
         if len(steps) > 1 and name.startswith("test/"):
             found |= {f"{name}:{step}": value for step, value in steps.items()}
@@ -97,10 +98,11 @@ def load(path: Path) -> Frame:
     frame: Frame = pd.read_csv(path, keep_default_na=False, dtype=str)
     if "id" not in frame:
         raise ConfigError(f"{path} is no results.csv of an experiment: it has no column `id`")
-    for name in frame.columns.difference(list(TEXT)):
-        read = _metric if "/" in name else _setting
-        frame[name] = pd.Series(list(map(read, frame[name])), index=frame.index)
-    return frame
+    columns = {}
+    for name in frame.columns:
+        read = str if name in TEXT else _metric if "/" in name else _setting
+        columns[name] = list(map(read, frame[name]))
+    return pd.DataFrame(columns)
 
 
 def cell(value: Any) -> Any:

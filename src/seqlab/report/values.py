@@ -100,7 +100,7 @@ def _value(run: Column, metric: str) -> float:
     base, _, end = name.rpartition("@")
     if end in ("first", "last"):
         there = run.dropna().index
-        found = series(there, base, when) or (series(there, base) if when == "first" else {})
+        found = series(there, base, when)
         return run[list(found.values())[0 if end == "first" else -1]] if found else float("nan")
     if when == "first" and metric not in run:  # written only once: the first row is the last
         return run.get(name, float("nan"))

@@ -155,6 +155,7 @@ class Checkpoints:
             self._orbax.close()
 
     def _existing(self, step: int | None) -> int:
+        self.wait()  # a step is listed from the moment its saving begins
         steps = self.steps()
         wanted = steps[-1] if step is None and steps else step
         if wanted not in steps:

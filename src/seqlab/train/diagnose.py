@@ -19,6 +19,7 @@ def first_nonfinite(model: Model, params: Any, batch: Batch) -> str:
     finite, the layer nearest to the loss whose gradient is not: "gradient of decoder layer 2".
     Runs without dropout.
     """
+    batch = jax.tree.map(jnp.asarray, batch)
     arguments = {"source": batch.source, "source_mask": batch.source_mask}
 
     def forward(params: Any) -> tuple[jax.Array, Any]:

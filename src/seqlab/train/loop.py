@@ -7,6 +7,7 @@ from typing import Any
 from seqlab.train.cache import use_compilation_cache
 from seqlab.train.checkpoint import Checkpoints
 from seqlab.train.directory import RunDirectory
+from seqlab.train.lengths import check_lengths
 from seqlab.train.size import count
 from seqlab.train.source import dataset_of
 from seqlab.train.training import Training
@@ -33,6 +34,7 @@ def run(config: dict[str, Any], directory: Path, name: str) -> None:
     )
     try:
         training = Training(config, dataset, checkpoints)
+        check_lengths(config, training.programs.model)
         resumed = training.restore()
         log.info("%s: %s", name, f"restored step {resumed}" if resumed else "starting from scratch")
         run_directory.update(step=resumed, resumed_from=resumed or None)

@@ -37,8 +37,6 @@ class Profile(Chart):
     def _points(self, frame: Frame, time: str | int) -> Frame:
         when = "" if time == "last" else str(time)
         columns = series(frame.columns, self.series, when)
-        if when == "first":  # a series that was written once has no other row
-            columns = series(frame.columns, self.series) | columns
         if not columns:
             known = {match[1] for name in frame.columns if (match := SERIES.fullmatch(name))}
             raise ConfigError(
