@@ -25,6 +25,10 @@ GROUPS = {
     "tasks": "tasks.base.Task",
 }
 
+# Where parts live. Nothing else in seqlab can be named by a config: a run directory may come from
+# a stranger, and building must not be a way to call, say, what writes files.
+PACKAGES = (*GROUPS, "nn", "data.text", "report.figures")
+
 _trusted: contextvars.ContextVar[tuple[str, ...] | None] = contextvars.ContextVar(
     "trusted", default=None
 )
@@ -87,16 +91,22 @@ def build(spec: Any, where: str, /, **defaults: Any) -> Any:
 
 
 def resolve(kind: Any, where: str) -> Any:
-    """The class or function a dotted path names. Raises ConfigError when there is none."""
+    """The class that a dotted path names. Raises ConfigError when it names no part."""
     if not isinstance(kind, str) or not kind.rpartition(".")[0]:
         raise ConfigError(f"{where}: `kind` is a dotted path, got {kind!r}" + _nearest(kind))
     for path in (f"seqlab.{kind}", kind):
         module, _, name = path.rpartition(".")
-        if not _exists(module):
+        inside = f"{module}.".startswith("seqlab.")
+        if inside and not module.removeprefix("seqlab.").startswith(PACKAGES):
+            continue
+        # The root first: looking for a.b imports a, which needs trust.
+        if not _exists(module.partition(".")[0]):
             continue
         _check_trust(module, where)
+        if not _exists(module):
+            continue
         value = getattr(importlib.import_module(module), name, None)
-        if value is not None:
+        if inspect.isclass(value) and (value.__module__ == module or not inside):
             return value
     raise ConfigError(f"{where}: there is no part {kind!r}" + _nearest(kind))
 
