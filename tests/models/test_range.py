@@ -1,6 +1,6 @@
 """Nothing out of range passes: an error that names the limit, or NaN in a compiled program.
 
-NaN spreads over its whole row (attention gives it weight 0, but 0 * NaN is NaN) and to no other row.
+NaN spreads over its whole row (its attention weight is 0, but 0 * NaN is NaN) and to no other row.
 """
 
 import jax
