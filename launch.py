@@ -98,6 +98,8 @@ def start() -> None:
     """Read the command line; say what is wrong with a config in one line, without a traceback."""
     try:
         rest, overrides = arguments.split(sys.argv)
+        if "--help" in rest:  # absl shows this module's docstring
+            sys.modules[__name__].__doc__ = f"{__doc__}{arguments.parts_help()}"
         app.run(lambda _: sys.exit(main(overrides)), argv=rest)
     except ConfigError as error:
         print(error, file=sys.stderr)

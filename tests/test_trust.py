@@ -22,7 +22,7 @@ from seqlab.build import ConfigError, build, resolve, trust
 )
 def test_only_parts_can_be_named(kind):
     for trusted in ((), ("seqlab",)):
-        with trust(trusted), pytest.raises(ConfigError, match="there is no part|outside seqlab"):
+        with trust(trusted), pytest.raises(ConfigError, match=r"there is no part|outside seqlab"):
             resolve(kind, "model.norm")
     with pytest.raises(ConfigError, match=r"model\.norm: there is no part"):
         build({"kind": kind, "path": "x", "text": "y"}, "model.norm")

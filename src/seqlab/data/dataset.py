@@ -171,6 +171,7 @@ class Dataset:
         """How the task's metrics are computed."""
         return self.task.conventions(self.records("valid"))
 
+    @functools.cache  # noqa: B019
     def baselines(self) -> dict[str, float]:
         """What simple models reach on the whole validation split."""
         return self.task.baselines(self._examples("train").target, self._examples("valid").target)

@@ -62,8 +62,8 @@ class Model(nn.Module):
         """Logits (float32) of the token after each input. With a carry, inputs go on from it."""
         raise NotImplementedError
 
-    def position_limit(self, part: Literal["encoder", "decoder"]) -> int | None:
-        """Number of positions that the encoding of a part has; None: no limit."""
+    def position_limit(self, part: str) -> int | None:
+        """Number of positions of the "encoder" or "decoder"; None: no limit."""
         return getattr(self, part).stack.position.limit
 
     def init_carry(self, batch: int, capacity: int, memory: int = 0) -> ModelCarry:

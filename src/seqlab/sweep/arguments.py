@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from seqlab.build import ConfigError
+from seqlab.build import GROUPS, ConfigError, parts
 from seqlab.sweep.overrides import parse, schema
 
 _OVERRIDE = re.compile(r"--?(no)?config\.([^=]*)(=(.*))?", re.DOTALL)
@@ -40,3 +40,9 @@ def split(argv: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
                 raise ConfigError(f"--config.{key}: needs a value")
             found[key] = parse(key, value)
     return rest, found
+
+
+def parts_help() -> str:
+    """What a `kind` in a config may name, for --help."""
+    lines = [f"  {group}: {', '.join(parts(group))}" for group in GROUPS]
+    return "\nParts that a config can name as `kind`:\n" + "\n".join(lines) + "\n"
