@@ -5,7 +5,7 @@ import math
 import pytest
 
 from seqlab.build import ConfigError
-from seqlab.config import defaults, flatten, from_json, to_json
+from seqlab.config import complete, defaults, flatten, from_json, to_json
 from seqlab.sweep.overrides import apply_overrides, check, parse, split_values
 from seqlab.sweep.validation import validate
 from seqlab.train.fingerprint import fingerprint
@@ -190,3 +190,12 @@ def test_fingerprint_counts_only_what_changes_results():
     cosine = apply_overrides(base, {"train.schedule": "cosine"})
     longer = apply_overrides(cosine, {"train.steps": 5})
     assert fingerprint(cosine) != fingerprint(longer)
+
+
+def test_a_key_that_did_not_exist_yet_is_taken_for_its_default():
+    now = apply_overrides(defaults(), {"train.lr": 0.5})
+    before = {**now, "train": {k: v for k, v in now["train"].items() if k != "label_smoothing"}}
+    assert fingerprint(before) == fingerprint(now)
+    assert complete(before) == now
+    smooth = apply_overrides(defaults(), {"train.lr": 0.5, "train.label_smoothing": 0.1})
+    assert fingerprint(before) != fingerprint(smooth)

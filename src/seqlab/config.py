@@ -71,6 +71,11 @@ def from_json(text: str) -> dict[str, Any]:
     return _decode(json.loads(text))
 
 
+def complete(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The config with the keys it lacks at their defaults: a run from before those keys existed."""
+    return _overlay(defaults().to_dict(), config, "")
+
+
 def flatten(config: Mapping, prefix: str = "") -> dict[str, Any]:
     """Nested dicts -> {dotted key: value}; empty dicts stay values, tuples are not entered."""
     flat: dict[str, Any] = {}
@@ -80,6 +85,15 @@ def flatten(config: Mapping, prefix: str = "") -> dict[str, Any]:
         else:
             flat[f"{prefix}{key}"] = value
     return flat
+
+
+def _overlay(base: Mapping[str, Any], own: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    result = {**base, **own}
+    for key, value in own.items():
+        there = base.get(key)
+        if isinstance(value, Mapping) and isinstance(there, Mapping) and prefix + key not in OPEN:
+            result[key] = _overlay(there, value, f"{prefix}{key}.")
+    return result
 
 
 def _data() -> dict[str, Any]:

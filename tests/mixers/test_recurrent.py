@@ -1,5 +1,7 @@
 """Conventions of the recurrences: initialisation, reset gate, directions, states."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -22,7 +24,7 @@ def test_each_gates_recurrent_matrix_starts_orthogonal(cell):
     blocks = np.split(np.asarray(params["recurrent"]), mixer.gates, axis=1)
     for block in blocks:
         np.testing.assert_allclose(block.T @ block, np.eye(6), atol=1e-5)
-    assert all(np.abs(a - b).max() > 0.1 for a, b in zip(blocks, blocks[1:], strict=False))
+    assert all(np.abs(a - b).max() > 0.1 for a, b in itertools.pairwise(blocks))
 
 
 @pytest.mark.parametrize(("option", "expected"), [({}, 1.0), ({"forget_bias": 3.0}, 3.0)])

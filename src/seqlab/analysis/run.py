@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.build import resolve, trust
+from seqlab.config import complete
 from seqlab.data.dataset import Dataset
 from seqlab.models.base import Model
 from seqlab.train.checkpoint import Checkpoints
@@ -30,7 +31,7 @@ class Run:
         self._directory = directory
         self._trusted = tuple(trusted)
         self.path: Path = directory.path
-        self.config: dict[str, Any] = directory.config
+        self.config: dict[str, Any] = complete(directory.config)
         self.status = directory.status
         self.environment = directory.environment
         self.conventions = directory.conventions

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.build import ConfigError
-from seqlab.config import flatten, from_json, to_json
+from seqlab.config import defaults, flatten, from_json, to_json
 from seqlab.train.environment import describe
-from seqlab.train.fingerprint import result_keys
+from seqlab.train.fingerprint import differences
 
 FORMAT_VERSION = 1
 STATES = ("pending", "running", "done", "failed")
@@ -147,13 +147,14 @@ class RunDirectory:
             yield True
 
     def _refuse_another(self, config: Mapping[str, Any]) -> None:
-        old, new = result_keys(self.config), result_keys(config)
-        old, new = flatten(old), flatten(new)
+        # Of the differences from the defaults: a run from before a key existed had its default.
+        old, new = differences(self.config), differences(config)
         for key in sorted(old.keys() | new.keys()):
-            if old.get(key) != new.get(key):
+            if old.get(key, ...) != new.get(key, ...):
+                usual = flatten(defaults().to_dict()).get(key)
                 raise ConfigError(
-                    f"{self.path} holds another run: config.{key} is {old.get(key)!r} there and "
-                    f"{new.get(key)!r} here; choose another directory or delete it"
+                    f"{self.path} holds another run: config.{key} is {old.get(key, usual)!r} there "
+                    f"and {new.get(key, usual)!r} here; choose another directory or delete it"
                 )
 
     def _read(self, path: Path) -> dict[str, Any]:

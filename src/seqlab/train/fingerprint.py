@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from seqlab.config import to_json
+from seqlab.config import defaults, flatten, to_json
 
 # How a run is carried out, watched, kept and shown; `train.steps` since raising it continues a run.
 NO_RESULT = (
@@ -37,9 +37,20 @@ def result_keys(config: Mapping[str, Any], keep: Iterable[str] = ()) -> dict[str
     return result
 
 
+def differences(config: Mapping[str, Any], keep: Iterable[str] = ()) -> dict[str, Any]:
+    """The keys that change results and are not at their default: {dotted key: value}."""
+    base = flatten(result_keys(defaults().to_dict(), keep))
+    own = flatten(result_keys(config, keep))
+    return {key: value for key, value in own.items() if base.get(key, ...) != value}
+
+
 def fingerprint(config: Mapping[str, Any], keep: Iterable[str] = ()) -> str:
-    """Eight hexadecimal digits: equal for equal results, whatever the order of keys."""
-    return digest(to_json(result_keys(config, keep)))
+    """Eight hexadecimal digits: equal for equal results, whatever the order of keys.
+
+    Taken of the differences from the defaults, so that a new key, whose default is what was done
+    before, leaves the ids of finished runs as they are.
+    """
+    return digest(to_json(differences(config, keep)))
 
 
 def digest(text: str) -> str:
