@@ -24,9 +24,9 @@ BELOW = {
     "models": "types build nn positions placements mixers",
     "data": "types build",
     "tasks": "types build data",
-    "decoding": "types models",
+    "decoding": "types build models",
     "train": "types build config nn data tasks models decoding",
-    "analysis": "types build config data tasks models decoding train",
+    "analysis": "types build config data tasks models decoding train sweep",
     "sweep": "types build config train",
     "report": "types build config train sweep",
 }

@@ -42,7 +42,7 @@ def defaults() -> ConfigDict:
             "model": _model(),
             "train": _train(),
             "evaluate": {"at": (), "examples": 0},
-            "decode": {"method": "greedy", "max_length": 64},
+            "decode": _decoding(),
             "report": _report(),
             "init_from": "",
         },
@@ -160,6 +160,17 @@ def _train() -> dict[str, Any]:
         "early_stop": 0,
         "progress": True,
         "tensorboard": False,
+    }
+
+
+def _decoding() -> dict[str, Any]:
+    return {
+        "method": "greedy",
+        "max_length": 64,  # tokens, EOS included
+        "min_length": 0,  # tokens before EOS
+        "no_repeat_ngram": 0,
+        "beam": 4,
+        "length_penalty": "none",
     }
 
 

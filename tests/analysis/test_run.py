@@ -201,3 +201,12 @@ def test_another_run_may_start_from_its_weights(directory, opened, tmp_path):
     np.testing.assert_array_equal(old, new)
     with pytest.raises(ConfigError, match=r"init_from: .*nowhere"):
         train(config(init_from=str(tmp_path / "nowhere")), tmp_path / "other")
+
+
+@pytest.mark.filterwarnings("ignore:outputs")
+def test_predict_takes_decoding_options(opened):
+    greedy = opened.predict(TEXTS)
+    assert opened.predict(TEXTS, method="beam", beam=1) == greedy
+    assert len(opened.predict(TEXTS, method="beam", beam=3, length_penalty="gnmt:0.6")) == 3
+    with pytest.raises(ConfigError, match=r"decode\.beams.*did you mean"):
+        opened.predict(TEXTS, beams=3)

@@ -10,11 +10,12 @@ from seqlab.build import resolve, trust
 from seqlab.config import complete
 from seqlab.data.dataset import Dataset
 from seqlab.models.base import Model
+from seqlab.sweep.overrides import apply_overrides
 from seqlab.train.checkpoint import Checkpoints
 from seqlab.train.directory import RunDirectory
 from seqlab.train.evaluate import generate
 from seqlab.train.parallel import put_replicated
-from seqlab.train.programs import Programs, programs
+from seqlab.train.programs import programs
 from seqlab.train.size import abstract_params
 from seqlab.train.writer import history, read
 
@@ -39,8 +40,7 @@ class Run:
             layout = resolve(self.config["model"]["kind"], "model.kind").layout
             self._dataset = Dataset.for_prediction(self.config, directory.tokenizer, layout)
             vocabularies = self._dataset.source_vocab, self._dataset.target_vocab
-            self._programs: Programs = programs(self.config, *vocabularies)
-        self.model: Model = self._programs.model
+            self.model: Model = programs(self.config, *vocabularies).model
         best = self.config["train"]["best"]
         checkpoints = Checkpoints.read_only(
             directory.checkpoints, best["metric"], best["direction"]
@@ -52,24 +52,28 @@ class Run:
         """Every metric by its full name: {"valid/loss": {100: 1.9, 200: 1.4}, ...}."""
         return history(read(self._directory.metrics))
 
-    def predict(self, texts: Sequence[str]) -> list[str]:
+    def predict(self, texts: Sequence[str], **decode: Any) -> list[str]:
         """What the model generates for each text, one for one and in order.
 
         An empty text gives an empty one. A text that is too long is cut, and an output that
         reaches `decode.max_length` without its end is cut: both are warned of, by number.
+        decode: options of the config's `decode` to replace, such as method="beam", beam=8,
+        length_penalty="gnmt:0.6". Raises ConfigError for others.
         """
         if isinstance(texts, str):
             raise TypeError("predict takes a list of texts; write predict([text])")
         wanted = {number for number, text in enumerate(texts) if text.strip()}
         prompts = self._dataset.prompts(list(texts))  # all of them: a warning names its line
         params = put_replicated(self.params)
+        config = apply_overrides(self.config, {f"decode.{k}": v for k, v in decode.items()})
         with trust(self._trusted):
-            found, truncated = generate(self._programs, params, self._dataset, prompts)
+            chosen = programs(config, self._dataset.source_vocab, self._dataset.target_vocab)
+            found, truncated = generate(chosen, params, self._dataset, prompts)
         cut = [number + 1 for number in sorted(wanted) if truncated[number]]
         if cut:
             warnings.warn(
                 f"outputs {cut} have no end within decode.max_length = "
-                f"{self.config['decode']['max_length']} tokens and are cut there",
+                f"{config['decode']['max_length']} tokens and are cut there",
                 stacklevel=2,
             )
         return [found[number] if number in wanted else "" for number in range(len(texts))]

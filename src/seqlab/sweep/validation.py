@@ -14,7 +14,7 @@ CHOICES = {
     "train.precision": ("fp32", "bf16"),
     "train.parallel": ("jit",),
     "train.best.direction": ("min", "max"),
-    "decode.method": ("greedy", "none"),
+    "decode.method": ("greedy", "beam", "none"),
     "report.direction": ("min", "max"),
 }
 POSITIVE = (
@@ -31,6 +31,7 @@ POSITIVE = (
     "train.keep",
     "train.lr",
     "decode.max_length",
+    "decode.beam",
 )
 NOT_NEGATIVE = (
     "model.kv_heads",
@@ -42,6 +43,8 @@ NOT_NEGATIVE = (
     "train.checkpoint_every",
     "train.early_stop",
     "evaluate.examples",
+    "decode.min_length",
+    "decode.no_repeat_ngram",
 )
 FRACTIONS = ("model.dropout", "train.label_smoothing", "train.ema")  # 0 <= value < 1
 

@@ -4,6 +4,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from seqlab.decoding.method import convention
 from seqlab.train.cache import use_compilation_cache
 from seqlab.train.checkpoint import Checkpoints
 from seqlab.train.directory import RunDirectory
@@ -27,7 +28,10 @@ def run(config: dict[str, Any], directory: Path, name: str) -> None:
     dataset = dataset_of(config)
     if not run_directory.tokenizer.exists():
         dataset.save(run_directory.tokenizer)
-    run_directory.conventions = dataset.conventions()
+    run_directory.conventions = {
+        **dataset.conventions(),
+        "decoding": convention(config["decode"]),
+    }
     best = config["train"]["best"]
     checkpoints = Checkpoints(
         run_directory.checkpoints, config["train"]["keep"], best["metric"], best["direction"]

@@ -9,7 +9,8 @@ from typing import Any
 import jax
 
 from seqlab.data.text.base import EOS, PAD
-from seqlab.decoding.greedy import Decoded, greedy
+from seqlab.decoding.greedy import Decoded
+from seqlab.decoding.method import method
 from seqlab.models.base import Model
 from seqlab.train.compiled import Compiled
 from seqlab.train.hyper import Hyper
@@ -52,7 +53,7 @@ def programs(config: Mapping[str, Any], source_vocabulary: int, target_vocabular
             "ema": bool(train["ema"]),
         },
         "vocabularies": [source_vocabulary, target_vocabulary],
-        "decode": config["decode"]["max_length"],
+        "decode": config["decode"],
     }
     return _programs(json.dumps(decides, sort_keys=True))
 
@@ -74,17 +75,11 @@ def _programs(decides: str) -> Programs:
     def evaluate(params: Any, batch: Batch) -> jax.Array:
         return sums(model, params, batch, 0.0, None, None)[1]
 
+    generate = method(config["decode"], EOS, PAD)
+
     def decode(params: Any, prompts: Batch) -> Decoded:
-        return greedy(
-            model,
-            params,
-            prompts.inputs,
-            prompts.mask,
-            prompts.source,
-            prompts.source_mask,
-            steps=config["decode"],
-            eos=EOS,
-            pad=PAD,
+        return generate(
+            model, params, prompts.inputs, prompts.mask, prompts.source, prompts.source_mask
         )
 
     return Programs(
