@@ -68,7 +68,7 @@ def test_panels_hues_and_expectations(frame):
     assert shallow.get_title("left") == "depth 2"
     assert lines_of(shallow)["Pre-LN"] == ([1.0, 2.0], [2.0, 4.0])
     drawn = lines_of(deep)
-    assert drawn["Post-LN"][1] == [2.0**layer for layer in range(1, 13)]
+    assert drawn["Post-LN"][1] == pytest.approx([2.0**layer for layer in range(1, 13)])
     x, y = drawn["expected: doubles"]
     assert y == pytest.approx([2.0**place for place in x])
     x, y = drawn["expected: grows"]

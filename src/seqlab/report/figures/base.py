@@ -1,8 +1,8 @@
 """What all charts share: panels, hues, spread over seeds, failed runs, expectations, legend.
 
 A kind of chart says where its points come from (`points`); the rest is drawn here. The line is the
-mean over seeds, the bar one standard deviation, each dot one run, each cross a failed run; the
-crosses at the top edge are runs that diverged and have no value.
+mean over seeds, the bar one standard deviation (geometric on a log axis), each dot one run, each
+cross a failed run; the crosses at the top edge are runs that diverged and have no value.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from seqlab.build import ConfigError, suggest
 from seqlab.report.figures import curves, expect, style
@@ -115,6 +115,8 @@ class Chart:
         if ticks:
             axis.set_xticks(list(ticks), list(ticks.values()))
             axis.xaxis.set_minor_locator(NullLocator())
+        elif not self.log_x and all(float(x).is_integer() for x in data["x"]):
+            axis.xaxis.set_major_locator(MaxNLocator(integer=True))
         axis.margins(0.06, 0.06)
 
     def _curves(self, axis: Axes, part: Frame, looks: Mapping, names: Names) -> None:

@@ -4,26 +4,42 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 
 from seqlab.report.frame import Frame
 
 
 def draw(axis: Axes, own: Frame, look: Mapping[str, Any], text: str) -> None:
-    """Mean, spread, runs and failed runs of one group."""
+    """Mean, spread, runs and failed runs of one group.
+
+    On a logarithmic axis the geometric mean and standard deviation: the plain ones of numbers that
+    differ by factors would reach below zero.
+    """
     seen = own[own["y"].map(math.isfinite)]
-    by_x = seen.groupby("x")["y"]
+    log = axis.get_yscale() == "log"
+    seen = seen[seen["y"] > 0] if log else seen
+    there, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
+    by_x = seen.assign(y=there(seen["y"])).groupby("x")["y"]
     mean, spread = by_x.mean(), by_x.std()
     if len(mean):
         axis.plot(
-            mean.index, mean, **look, markersize=4.5, linewidth=1.5, label=text, markeredgewidth=0
+            mean.index,
+            back(mean),
+            **look,
+            markersize=4.5,
+            linewidth=1.5,
+            label=text,
+            markeredgewidth=0,
         )
     several = spread.dropna()
     if len(several):
+        middle = mean[several.index]
+        reach = back(middle) - back(middle - several), back(middle + several) - back(middle)
         axis.errorbar(
             several.index,
-            mean[several.index],
-            several,
+            back(middle),
+            reach,
             fmt="none",
             ecolor=look["color"],
             elinewidth=1.0,

@@ -50,21 +50,20 @@ def styles(groups: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
 
 
 def grid(panels: int, columns: int) -> tuple[Figure, list[Axes]]:
-    """A figure of small multiples with shared axes, unused panels removed."""
+    """A figure of small multiples with one y axis, unused panels removed."""
     columns = min(columns, panels)
     rows = -(-panels // columns)
     width = max(PANEL[0] * columns, 5.0 if panels == 1 else 0.0)
     height = (PANEL[1] if panels > 1 else 3.0) * rows + 0.6
     figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    axes = figure.subplots(rows, columns, sharey=True, squeeze=False)
     for spare in list(axes.flat)[panels:]:
         spare.remove()
     used = list(axes.flat)[:panels]
-    for number, axis in enumerate(used):
+    for axis in used:
         axis.spines[["top", "right"]].set_visible(False)
         axis.grid(color="#DDDDDD", linewidth=0.6)
         axis.set_axisbelow(True)
-        axis.tick_params(labelbottom=number + columns >= panels)
     return figure, used
 
 
