@@ -29,6 +29,7 @@ BELOW = {
     "analysis": "types build config data tasks models decoding train sweep",
     "sweep": "types build config train",
     "report": "types build config train sweep",
+    "predict": "build config analysis",
 }
 
 

@@ -135,10 +135,13 @@ def train(config: dict[str, Any], path: Path) -> RunDirectory:
     return RunDirectory(path)
 
 
-def python(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess:
-    """Run Python in a fresh process with one CPU device."""
+def python(
+    *arguments: str, cwd: Path = ROOT, input: str = "", **environment: str
+) -> subprocess.CompletedProcess:
+    """Run Python in a fresh process with one CPU device; `input` is what it reads."""
     return subprocess.run(
         [sys.executable, *arguments],
+        input=input,
         capture_output=True,
         text=True,
         cwd=cwd,
