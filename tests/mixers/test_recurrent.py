@@ -38,13 +38,13 @@ def test_only_the_forget_gate_starts_with_a_bias(option, expected):
 def test_where_the_gru_resets(after, expected):
     """Gates r, z, n of one unit; a candidate's biases .05 (input) and .3 (recurrent)."""
     params = {
-        "kernel": np.array([[0.3, 0.4, 0.7]], np.float32),
-        "recurrent": np.array([[0.2, -0.1, 0.6]], np.float32),
+        "kernel": jnp.array([[0.3, 0.4, 0.7]]),
+        "recurrent": jnp.array([[0.2, -0.1, 0.6]]),
         # Before the product the two biases of the candidate are one.
-        "bias": np.array([0.1, 0.2, 0.05 if after else 0.35], np.float32),
+        "bias": jnp.array([0.1, 0.2, 0.05 if after else 0.35]),
     }
     if after:
-        params["inner_bias"] = np.array([0.3], np.float32)
+        params["inner_bias"] = jnp.array([0.3])
     mixer = Gru(width=1, reset_after=after)
     carry = RecurrentCarry({"h": jnp.full((1, 1), 0.5)}, jnp.zeros(1, jnp.int32))
     view = View.of(jnp.ones((1, 1), bool))
