@@ -7,8 +7,7 @@ def pytest_sessionfinish(session):
     if hasattr(session.config, "workerinput"):
         return  # a worker of pytest-xdist: the controller has the reports of all
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    # pytest-xdist ends node ids in "@group".
-    skipped = {report.nodeid.partition("@")[0] for report in reporter.stats.get("skipped", [])}
+    skipped = {report.nodeid for report in reporter.stats.get("skipped", [])}
     unexpected = sorted(skipped - ALLOWED)
     if unexpected:
         reporter.write_line(

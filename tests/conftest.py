@@ -6,7 +6,6 @@ os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
-import pytest
 from jaxtyping import install_import_hook
 
 pytest_plugins = ["allowed_skips"]
@@ -28,11 +27,3 @@ def pytest_addoption(parser):
         metavar="PACKAGE",
         help="also put the parts found in this package under the laws",
     )
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    # With several workers: what shares compiled programs runs in one of them.
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))

@@ -6,7 +6,7 @@ import pytest
 
 from laws.laws import OF_CARRIES, SAME_FOR_ALL
 from laws.system import System, is_recurrent, is_valid, label, options
-from seqlab.build import parts
+from seqlab.build import parts, resolve
 
 
 @functools.cache
@@ -36,7 +36,7 @@ def combinations(config):
         if is_recurrent(mixer):  # one that runs one way is causal wherever it stands
             two_ways = (("bidirectional", True),)
             yield mixer, "positions.sinusoidal.Sinusoidal", first, False, two_ways, False
-        else:
+        elif not resolve(mixer, "law").cross:  # what looks across sees all of the source anyway
             for position in positions:
                 yield mixer, position, first, False, (), False
 
@@ -52,8 +52,7 @@ def pytest_generate_tests(metafunc):
         name = [label({"kind": mixer, **dict(extra)}), label(position), label(placement)]
         name += [] if causal else ["two-sided"]
         for law in SAME_FOR_ALL + (OF_CARRIES if causal else ()):
-            marks = [pytest.mark.xdist_group("-".join(name))]
-            marks += [pytest.mark.slow] if slow else []
+            marks = [pytest.mark.slow] if slow else []
             cases.append(pytest.param(law, key, id=f"{'-'.join(name)}-{law.__name__}", marks=marks))
     metafunc.parametrize(("law", "key"), cases)
 
