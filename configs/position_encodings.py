@@ -27,6 +27,10 @@ NAMES = {
 TRAINED, LENGTHS = 10, (2, 5, 8, 10, 11, 12, 13, 14, 16, 18, 20)
 SPELLED = 8  # letters
 SHORT, STEPS = 400, 1600
+COPY = {"task.kind": "tasks.probes.copying.Copy"}
+REVERSE = {"task.kind": "tasks.probes.copying.Reverse"}
+WORDS = {"task.kind": "tasks.transduction.Transduction"}
+RIGHT = "share of right symbols"
 
 
 def get_config():
@@ -84,42 +88,6 @@ def sweep():
 
 def report():
     """What the report asks of the runs."""
-    copy = {"task.kind": "tasks.probes.copying.Copy"}
-    reverse = {"task.kind": "tasks.probes.copying.Reverse"}
-    words = {"task.kind": "tasks.transduction.Transduction"}
-    right = "share of right symbols"
-
-    def curve(name, where, series, y, trained, x):
-        return {
-            "kind": "report.figures.profile.Profile",
-            "name": name,
-            "series": series,
-            "at": (SHORT, "last"),
-            "hue": "at",
-            "panels": "model.position",
-            "where": where,
-            "x_label": x,
-            "y_label": y,
-            "marks": ({"x": trained, "label": f"trained to {trained}"},),
-        }
-
-    def beats(first, second, where, metric, direction, what):
-        return {
-            "claim": f"{NAMES[first]} beats {NAMES[second]}: {what}",
-            "metric": metric,
-            "direction": direction,
-            "better": {"model.position": f"positions.{first}", **where},
-            "than": {"model.position": f"positions.{second}", **where},
-        }
-
-    def copies(first, second, where, task):
-        what = f"more right symbols at 1.6 times the training length ({task})"
-        return beats(first, second, where, "test/accuracy@16", "max", what)
-
-    def spells(first, second):
-        what = "fewer wrong phones in words of 12 letters, trained to 8"
-        return beats(first, second, words, "test/per@12", "min", what)
-
     return {
         "question": "Which position encoding survives more than the lengths it was trained on?",
         "metric": "test/extrapolation_length",
@@ -153,51 +121,98 @@ def report():
         "from the first untrained position on. For the words, extrapolation length is the longest "
         "length whose word error rate is at most 1.5 times that of the trained lengths: a model "
         "that is bad at all lengths, as at step 400, reaches far by it.",
-        "figures": (
-            curve("copy", copy, "test/accuracy", right, TRAINED, "symbols"),
-            curve(
-                "reverse", reverse, "test/accuracy", "share of right symbols", TRAINED, "symbols"
-            ),
-            curve("spelling", words, "test/per", "phone error rate (%)", SPELLED, "letters"),
-            {
-                "kind": "report.figures.lines.Lines",
-                "name": "extrapolation_length",
-                "x": "model.position",
-                "y": "test/extrapolation_length",
-                "hue": "task.kind",
-                "caption": "Longest length up to which the task is solved (words: see the notes).",
-            },
-        ),
-        "verdict": (
-            {
-                "claim": "Every encoding solves copying within the training length",
-                "metric": "test/extrapolation_length",
-                "of": copy,
-                "statistic": "min",
-                "above": TRAINED - 0.5,
-            },
-            {
-                "claim": "Some encoding solves copying beyond the training length",
-                "metric": "test/extrapolation_length",
-                "of": copy,
-                "statistic": "max",
-                "above": TRAINED + 0.5,
-            },
-            copies("alibi.Alibi", "sinusoidal.Sinusoidal", copy, "copy"),
-            copies("alibi.Alibi", "rope.Rope", copy, "copy"),
-            copies("alibi.Alibi", "base.Position", copy, "copy"),
-            copies("rope.Rope", "sinusoidal.Sinusoidal", reverse, "reverse"),
-            spells("alibi.Alibi", "sinusoidal.Sinusoidal"),
-            spells("alibi.Alibi", "learned.Learned"),
-            spells("alibi.Alibi", "rope.Rope"),
-            spells("alibi.Alibi", "base.Position"),
-            {
-                "claim": "Sinusoidal positions get half of the symbols right at 1.6 times the "
-                "training length (copy)",
-                "metric": "test/accuracy@16",
-                "of": {"model.position": "positions.sinusoidal.Sinusoidal", **copy},
-                "statistic": "mean",
-                "above": 0.5,
-            },
-        ),
+        "figures": figures(),
+        "verdict": verdict(),
     }
+
+
+def figures():
+    """Accuracy against length, at the short and at the full budget."""
+    return (
+        curve("copy", COPY, "test/accuracy", RIGHT, TRAINED, "symbols"),
+        curve("reverse", REVERSE, "test/accuracy", RIGHT, TRAINED, "symbols"),
+        curve("spelling", WORDS, "test/per", "phone error rate (%)", SPELLED, "letters"),
+        {
+            "kind": "report.figures.lines.Lines",
+            "name": "extrapolation_length",
+            "x": "model.position",
+            "y": "test/extrapolation_length",
+            "hue": "task.kind",
+            "caption": "Longest length up to which the task is solved (words: see the notes).",
+        },
+    )
+
+
+def verdict():
+    """The claims, and what would confirm them."""
+    return (
+        {
+            "claim": "Every encoding solves copying within the training length",
+            "metric": "test/extrapolation_length",
+            "of": COPY,
+            "statistic": "min",
+            "above": TRAINED - 0.5,
+        },
+        {
+            "claim": "Some encoding solves copying beyond the training length",
+            "metric": "test/extrapolation_length",
+            "of": COPY,
+            "statistic": "max",
+            "above": TRAINED + 0.5,
+        },
+        copies("alibi.Alibi", "sinusoidal.Sinusoidal", COPY, "copy"),
+        copies("alibi.Alibi", "rope.Rope", COPY, "copy"),
+        copies("alibi.Alibi", "base.Position", COPY, "copy"),
+        copies("rope.Rope", "sinusoidal.Sinusoidal", REVERSE, "reverse"),
+        spells("alibi.Alibi", "sinusoidal.Sinusoidal"),
+        spells("alibi.Alibi", "learned.Learned"),
+        spells("alibi.Alibi", "rope.Rope"),
+        spells("alibi.Alibi", "base.Position"),
+        {
+            "claim": "Sinusoidal positions get half of the symbols right at 1.6 times the "
+            "training length (copy)",
+            "metric": "test/accuracy@16",
+            "of": {"model.position": "positions.sinusoidal.Sinusoidal", **COPY},
+            "statistic": "mean",
+            "above": 0.5,
+        },
+    )
+
+
+def curve(name, where, series, y, trained, x):
+    """A series by length, one panel an encoding."""
+    return {
+        "kind": "report.figures.profile.Profile",
+        "name": name,
+        "series": series,
+        "at": (SHORT, "last"),
+        "hue": "at",
+        "panels": "model.position",
+        "where": where,
+        "x_label": x,
+        "y_label": y,
+        "marks": ({"x": trained, "label": f"trained to {trained}"},),
+    }
+
+
+def beats(first, second, where, metric, direction, what):
+    """The claim that one encoding is better than another."""
+    return {
+        "claim": f"{NAMES[first]} beats {NAMES[second]}: {what}",
+        "metric": metric,
+        "direction": direction,
+        "better": {"model.position": f"positions.{first}", **where},
+        "than": {"model.position": f"positions.{second}", **where},
+    }
+
+
+def copies(first, second, where, task):
+    """The claim, for copying or reversing."""
+    what = f"more right symbols at 1.6 times the training length ({task})"
+    return beats(first, second, where, "test/accuracy@16", "max", what)
+
+
+def spells(first, second):
+    """The claim, for spelling."""
+    what = "fewer wrong phones in words of 12 letters, trained to 8"
+    return beats(first, second, WORDS, "test/per@12", "min", what)

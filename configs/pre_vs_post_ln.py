@@ -16,6 +16,11 @@ clipping. Decoder-only models take one step each, for their gradients at initial
 from seqlab.config import defaults
 
 PLACEMENTS = ("placements.pre.Pre", "placements.post.Post")
+PAIRS = {"model.kind": "models.seq2seq.Seq2Seq"}
+PRE = {"model.placement": "placements.pre.Pre", **PAIRS}
+POST = {"model.placement": "placements.post.Post", **PAIRS}
+COLD = {"model.depth": 12, "train.warmup": 0}
+RATIO = "train/gradient_norm/decoder@last:first / train/gradient_norm/decoder@first:first"
 
 
 def get_config(arg=None):
@@ -70,11 +75,6 @@ def sweep(arg=None):
 
 def report():
     """What the report asks of the runs."""
-    pairs = {"model.kind": "models.seq2seq.Seq2Seq"}
-    pre = {"model.placement": "placements.pre.Pre", **pairs}
-    post = {"model.placement": "placements.post.Post", **pairs}
-    cold = {"model.depth": 12, "train.warmup": 0}
-    ratio = "train/gradient_norm/decoder@last:first / train/gradient_norm/decoder@first:first"
     return {
         "question": "Pre-LN or Post-LN: which trains deeper, and does warm-up rescue Post-LN?",
         "metric": "valid/loss",
@@ -91,117 +91,127 @@ def report():
             ("model.depth", "layers"),
             ("model.placement", "placement"),
             ("train.warmup", "warm-up"),
-            (ratio, "gradient norm of the last over the first decoder layer at initialisation"),
+            (RATIO, "gradient norm of the last over the first decoder layer at initialisation"),
             ("valid/loss", "validation loss (nats a phone)"),
             ("test/per", "phone error rate (%)"),
             ("test/wer", "word error rate (%)"),
         ),
-        "figures": (
-            {
-                "kind": "report.figures.lines.Lines",
-                "name": "loss_by_depth",
-                "x": "model.depth",
-                "y": "valid/loss",
-                "hue": "model.placement",
-                "panels": "train.warmup",
-                "where": pairs,
-                "limit": {"y": "baseline/trigram_loss", "label": "phone 3-gram"},
-                "caption": "Final validation loss by depth. Runs above the 3-gram have failed.",
-            },
-            {
-                "kind": "report.figures.profile.Profile",
-                "name": "gradient_by_layer",
-                "series": "train/gradient_norm/decoder",
-                "at": "first",
-                "hue": ("model.placement", "model.kind"),
-                "panels": "model.depth",
-                "log": True,
-                "x_label": "decoder layer (1: next to the input)",
-                "y_label": "gradient norm of W2 at initialisation",
-                "expect": (
-                    {
-                        "label": "1.44 a layer (pilot, Post-LN with cross-attention)",
-                        "growth": 1.44,
-                        "anchor": "last",
-                        "where": post,
-                    },
-                ),
-                "caption": "Gradient of the second feed-forward matrix before the first step. "
-                "Post-LN fades towards the input only where the decoder reads an encoder "
-                "(Liu et al. 2020).",
-            },
-            {
-                "kind": "report.figures.lines.Lines",
-                "name": "last_layer_by_depth",
-                "x": "model.depth",
-                "y": "train/gradient_norm/decoder@last:first",
-                "hue": "model.placement",
-                "where": pairs,
-                "log": True,
-                "log_x": True,
-                "y_label": "gradient norm of W2 in the last layer",
-                "expect": (
-                    {"label": "1/sqrt(L) (Pre-LN)", "power": -0.5, "where": pre},
-                    {"label": "constant in L (Post-LN)", "power": 0.0, "where": post},
-                ),
-                "caption": "The last decoder layer at initialisation, with the bounds of Xiong et "
-                "al. 2020 (Theorem 1) as lines.",
-            },
-        ),
-        "verdict": (
-            {
-                "claim": "Without warm-up, Pre-LN trains better than Post-LN at depth 12",
-                "metric": "valid/loss",
-                "better": {**pre, **cold},
-                "than": {**post, **cold},
-            },
-            {
-                "claim": "Without warm-up, Post-LN fails at depth 12 more often than Pre-LN",
-                "metric": "failed",
-                "better": {**pre, **cold},
-                "than": {**post, **cold},
-            },
-            {
-                "claim": "Warm-up helps Post-LN at depth 12",
-                "metric": "valid/loss",
-                "better": {**post, "model.depth": 12, "train.warmup": 100},
-                "than": {**post, **cold},
-            },
-            {
-                "claim": "At depth 2 Post-LN is at least as good as Pre-LN, without warm-up",
-                "metric": "valid/loss",
-                "better": {**post, "model.depth": 2, "train.warmup": 0},
-                "than": {**pre, "model.depth": 2, "train.warmup": 0},
-            },
-            {
-                "claim": "Post-LN's decoder gradients fall more than 10 times towards the input at "
-                "depth 12",
-                "metric": ratio,
-                "of": {**post, "model.depth": 12},
-                "statistic": "min",
-                "above": 10.0,
-            },
-            {
-                "claim": "They do not without cross-attention (decoder-only, 32 layers: less than "
-                "3 times)",
-                "metric": ratio,
-                "of": {
-                    "model.placement": "placements.post.Post",
-                    "model.kind": "models.lm.LM",
-                    "model.depth": 32,
-                },
-                "statistic": "max",
-                "below": 3.0,
-            },
-            {
-                "claim": "The best run gets fewer than 45 % of the phones wrong",
-                "metric": "test/per",
-                "of": pairs,
-                "statistic": "min",
-                "below": 45.0,
-            },
-        ),
+        "figures": figures(),
+        "verdict": verdict(),
     }
+
+
+def figures():
+    """Loss by depth; gradients at initialisation, beside what was published."""
+    return (
+        {
+            "kind": "report.figures.lines.Lines",
+            "name": "loss_by_depth",
+            "x": "model.depth",
+            "y": "valid/loss",
+            "hue": "model.placement",
+            "panels": "train.warmup",
+            "where": PAIRS,
+            "limit": {"y": "baseline/trigram_loss", "label": "phone 3-gram"},
+            "caption": "Final validation loss by depth. Runs above the 3-gram have failed.",
+        },
+        {
+            "kind": "report.figures.profile.Profile",
+            "name": "gradient_by_layer",
+            "series": "train/gradient_norm/decoder",
+            "at": "first",
+            "hue": ("model.placement", "model.kind"),
+            "panels": "model.depth",
+            "log": True,
+            "x_label": "decoder layer (1: next to the input)",
+            "y_label": "gradient norm of W2 at initialisation",
+            "expect": (
+                {
+                    "label": "1.44 a layer (pilot, Post-LN with cross-attention)",
+                    "growth": 1.44,
+                    "anchor": "last",
+                    "where": POST,
+                },
+            ),
+            "caption": "Gradient of the second feed-forward matrix before the first step. "
+            "Post-LN fades towards the input only where the decoder reads an encoder "
+            "(Liu et al. 2020).",
+        },
+        {
+            "kind": "report.figures.lines.Lines",
+            "name": "last_layer_by_depth",
+            "x": "model.depth",
+            "y": "train/gradient_norm/decoder@last:first",
+            "hue": "model.placement",
+            "where": PAIRS,
+            "log": True,
+            "log_x": True,
+            "y_label": "gradient norm of W2 in the last layer",
+            "expect": (
+                {"label": "1/sqrt(L) (Pre-LN)", "power": -0.5, "where": PRE},
+                {"label": "constant in L (Post-LN)", "power": 0.0, "where": POST},
+            ),
+            "caption": "The last decoder layer at initialisation, with the bounds of Xiong et "
+            "al. 2020 (Theorem 1) as lines.",
+        },
+    )
+
+
+def verdict():
+    """The claims, and what would confirm them."""
+    return (
+        {
+            "claim": "Without warm-up, Pre-LN trains better than Post-LN at depth 12",
+            "metric": "valid/loss",
+            "better": {**PRE, **COLD},
+            "than": {**POST, **COLD},
+        },
+        {
+            "claim": "Without warm-up, Post-LN fails at depth 12 more often than Pre-LN",
+            "metric": "failed",
+            "better": {**PRE, **COLD},
+            "than": {**POST, **COLD},
+        },
+        {
+            "claim": "Warm-up helps Post-LN at depth 12",
+            "metric": "valid/loss",
+            "better": {**POST, "model.depth": 12, "train.warmup": 100},
+            "than": {**POST, **COLD},
+        },
+        {
+            "claim": "At depth 2 Post-LN is at least as good as Pre-LN, without warm-up",
+            "metric": "valid/loss",
+            "better": {**POST, "model.depth": 2, "train.warmup": 0},
+            "than": {**PRE, "model.depth": 2, "train.warmup": 0},
+        },
+        {
+            "claim": "Post-LN's decoder gradients fall more than 10 times towards the input at "
+            "depth 12",
+            "metric": RATIO,
+            "of": {**POST, "model.depth": 12},
+            "statistic": "min",
+            "above": 10.0,
+        },
+        {
+            "claim": "They do not without cross-attention (decoder-only, 32 layers: less than "
+            "3 times)",
+            "metric": RATIO,
+            "of": {
+                "model.placement": "placements.post.Post",
+                "model.kind": "models.lm.LM",
+                "model.depth": 32,
+            },
+            "statistic": "max",
+            "below": 3.0,
+        },
+        {
+            "claim": "The best run gets fewer than 45 % of the phones wrong",
+            "metric": "test/per",
+            "of": PAIRS,
+            "statistic": "min",
+            "below": 45.0,
+        },
+    )
 
 
 def full(config):
