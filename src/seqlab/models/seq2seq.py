@@ -89,10 +89,6 @@ class Seq2Seq(Model):
             memory = self.encoder(source, real, source_segments, rate)
         return self.decoder(inputs, mask, segments, memory, carry, rate)
 
-    def encode(self, source: jax.Array, source_mask: jax.Array) -> Memory:
-        """The encoder alone."""
-        return self.encoder(source, source_mask, None, None)
-
     def init_carry(self, batch: int, capacity: int, memory: int = 0) -> ModelCarry:
         """Room for `capacity` target tokens and `memory` source tokens."""
         return self.decoder.init_carry(batch, capacity, memory)

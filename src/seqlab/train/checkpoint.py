@@ -1,7 +1,6 @@
 """Checkpoints of a run: the latest and the best, by Orbax."""
 
 import contextlib
-import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -174,9 +173,7 @@ def _quiet():
     """Orbax logs every file it touches; only its warnings are of interest here."""
     level = absl_logging.get_verbosity()
     absl_logging.set_verbosity(min(level, absl_logging.WARNING))
-    previous = logging.getLogger("absl").level
     try:
         yield
     finally:
         absl_logging.set_verbosity(level)
-        logging.getLogger("absl").setLevel(previous)
