@@ -96,9 +96,10 @@ def report():
             ("test/per", "phone error rate (%)"),
             ("test/wer", "word error rate (%)"),
         ),
-        "notes": "In decoder-only Post-LN stacks the last layer's gradient is 2.5 and 5.4 times the "
-        "first's at 12 layers, 0.6 and 2.7 times at 32 (two seeds): far from the 66 and more of the "
-        "encoder-decoder at 12, but not flat. The verdict's limit of 3 was asked of 32 layers only.",
+        "notes": "In decoder-only Post-LN stacks the last layer's gradient is 2.5 and 5.4 times "
+        "the first's at 12 layers, 0.6 and 2.7 times at 32 (two seeds): far from the 66 and more "
+        "of the encoder-decoder at 12, but not flat. The verdict's limit of 3 was asked of 32 "
+        "layers only.",
         "figures": figures(),
         "verdict": verdict(),
     }
