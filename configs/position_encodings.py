@@ -120,7 +120,8 @@ def report():
         "stop: a share of right symbols near 10/n, whatever the encoding; learned vectors fail "
         "from the first untrained position on. For the words, extrapolation length is the longest "
         "length whose word error rate is at most 1.5 times that of the trained lengths: a model "
-        "that is bad at all lengths, as at step 400, reaches far by it.",
+        "that is bad at all lengths, as at step 400, reaches far by it. The claims on words and on "
+        "RoPE were added after the results were seen: exploratory.",
         "figures": figures(),
         "verdict": verdict(),
     }
