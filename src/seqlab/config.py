@@ -41,7 +41,8 @@ def defaults() -> ConfigDict:
             "data": _data(),
             "model": _model(),
             "train": _train(),
-            "evaluate": {"at": (), "examples": 0},
+            "budget": _budget(),
+            "evaluate": _evaluation(),
             "decode": _decoding(),
             "report": _report(),
             "init_from": "",
@@ -132,6 +133,26 @@ def _model() -> dict[str, Any]:
         "dropout": 0.0,
         "encoder": {},
         "decoder": {},
+        "bridge": "models.bridge.NoBridge",
+    }
+
+
+def _budget() -> dict[str, Any]:
+    """What `model.width` and its inner widths are fitted to; 0: they are taken as they stand."""
+    return {
+        "parameters": 0,
+        "flops": 0,  # of a forward pass over one pair of data.max_length
+        "embeddings": False,  # do embedding and output tables count?
+        "tolerance": 0.02,
+    }
+
+
+def _evaluation() -> dict[str, Any]:
+    return {
+        "at": (),
+        "examples": 0,
+        # The trained parameters in a changed model, at the last test: (name, dotted key, value).
+        "variants": (),
     }
 
 
@@ -171,6 +192,10 @@ def _decoding() -> dict[str, Any]:
         "no_repeat_ngram": 0,
         "beam": 4,
         "length_penalty": "none",
+        "temperature": 1.0,  # of "sample", as the three below
+        "top_k": 0,
+        "top_p": 1.0,
+        "seed": 0,
     }
 
 
@@ -187,6 +212,7 @@ def _report() -> dict[str, Any]:
         "failed": {},  # {"metric": ..., "above" or "below": number or metric}
         "figures": (),
         "verdict": (),
+        "bootstrap": (),  # {"metric", "better": {key: value}, "than": {key: value}}
         "notes": "",
     }
 

@@ -47,27 +47,31 @@ class Layer(nn.Module):
         def feed(x: jax.Array) -> jax.Array:
             return dropout(self, self.feedforward(x, view), view.dropout)
 
-        branches = {key: branch(key, self.mixers[name]) for key, name in self.keys().items()}
+        branches = {
+            key: branch(key, self.mixers[name])
+            for key, name in sublayer_keys(self.sublayers).items()
+        }
         norm = norm_factory(self, self.norm)
         stream = self.placement.layer(stream, {**branches, "feedforward": feed}, norm)
         finite = [jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(stream)]
         self.sow("diagnostics", "finite", jnp.all(jnp.stack(finite)))
         return stream, after
 
-    def keys(self) -> dict[str, str]:
-        """Name of each sublayer in the parameters -> name of its mixer: `a`, then `a_2`, ..."""
-        keys: dict[str, str] = {}
-        for name in self.sublayers:
-            count = sum(other == name for other in keys.values()) + 1
-            keys[name if count == 1 else f"{name}_{count}"] = name
-        return keys
-
     def init_carry(self, batch: int, capacity: int, memory: int) -> Carries:
         """A carry for each mixer."""
         return {
             key: self.mixers[name].init_carry(batch, capacity, memory)
-            for key, name in self.keys().items()
+            for key, name in sublayer_keys(self.sublayers).items()
         }
+
+
+def sublayer_keys(sublayers: tuple[str, ...]) -> dict[str, str]:
+    """Name of each sublayer in the parameters -> name of its mixer: `a`, then `a_2`, ..."""
+    keys: dict[str, str] = {}
+    for name in sublayers:
+        count = sum(other == name for other in keys.values()) + 1
+        keys[name if count == 1 else f"{name}_{count}"] = name
+    return keys
 
 
 def norm_factory(parent: nn.Module, template: nn.Module) -> Callable[[str], Any]:
