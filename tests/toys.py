@@ -49,6 +49,15 @@ SMALL = {
     "decode.max_length": 6,
 }
 
+RECURRENT = {
+    "r": "mixers.gru.Gru",
+    "s": "mixers.lstm.Lstm",
+    "b": {"kind": "mixers.bahdanau.Bahdanau", "cell": "mixers.lstm.Lstm"},
+    "l": {"kind": "mixers.luong.Luong", "score": "nn.scores.General"},
+    "f": {"kind": "mixers.luong.InputFeeding", "score": "nn.scores.Concat"},
+    "c": "mixers.context.Context",
+}
+
 
 def config(**changes: Any) -> dict[str, Any]:
     """A decoder-only model of two layers on sequences of up to three symbols.
@@ -65,6 +74,27 @@ def pair(**changes: Any) -> dict[str, Any]:
     """The same task for an encoder-decoder."""
     kind = {"model__kind": "models.seq2seq.Seq2Seq", "model__decoder": {"pattern": "a+x"}}
     return config(**{**kind, **changes})
+
+
+def recurrent(pattern: str, bridge: str, encoder: dict[str, Any] | None = None, **changes: Any):
+    """A classic encoder-decoder of recurrences: no norm, no residual, no feed-forward.
+
+    pattern: of the decoder, from the sublayers in RECURRENT.
+    """
+    both_ways = {"kind": "mixers.gru.Gru", "bidirectional": True}
+    return pair(
+        **{
+            "model__mixers": RECURRENT,
+            "model__position": "positions.base.Position",
+            "model__placement": "placements.plain.Plain",
+            "model__feedforward": "nn.feedforward.NoFeedForward",
+            "model__encoder": encoder or {"pattern": "r", "mixers": {"r": both_ways}},
+            "model__decoder": {"pattern": pattern},
+            "model__bridge": bridge,
+            "model__depth": 1,
+            **changes,
+        }
+    )
 
 
 def model_of(config: dict[str, Any], vocabulary: int = 11) -> tuple[Any, Any]:

@@ -13,6 +13,7 @@ import importlib
 import importlib.util
 import inspect
 import pkgutil
+import typing
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -75,6 +76,8 @@ def build(spec: Any, where: str, /, **defaults: Any) -> Any:
                 + suggest(key, known, "its options are")
             )
         given[key] = check_type(value, known[key].annotation, f"{where}.{key}")
+        if isinstance(value, str | Mapping) and holds_part(known[key].annotation):
+            given[key] = build(value, f"{where}.{key}", **defaults)
     chosen = {key: value for key, value in defaults.items() if key in {*known, "parent", "name"}}
     if "parent" in chosen and "parent" not in inspect.signature(factory).parameters:
         del chosen["parent"]
@@ -127,6 +130,12 @@ def parts(group: str, packages: Iterable[str] = ("seqlab",)) -> dict[str, type]:
                 if own and issubclass(value, base) and _public(value, name):
                     found[f"{module.__name__}.{name}".removeprefix("seqlab.")] = value
     return dict(sorted(found.items()))
+
+
+def holds_part(annotation: Any) -> bool:
+    """Is an option of this annotation a part, which a config describes as any other?"""
+    classes = typing.get_args(annotation) or (annotation,)
+    return any(inspect.isclass(c) and dataclasses.is_dataclass(c) for c in classes)
 
 
 def check_type(value: Any, annotation: Any, where: str) -> Any:

@@ -53,10 +53,12 @@ class View:
 
 @flax.struct.dataclass
 class Memory:
-    """What cross-attention looks at: encoder outputs x [B, S, D] and their view."""
+    """What a decoder may know of the source: encoder outputs x [B, S, D], their view, and a summary
+    [B, U] of the whole source in one vector (None: there is none)."""
 
     x: Leaf
     view: View
+    summary: Leaf = None
 
 
 HostArray = Array | np.ndarray  # NumPy until a batch is put on the devices

@@ -96,7 +96,7 @@ def mixes(system: System) -> None:
     """The output depends on other tokens (a mixer that mixes nothing breaks no other law)."""
     data, other = example(5), example(5)
     if system.template.cross:
-        memory = dataclasses.replace(data.memory, x=-data.memory.x)
+        memory = dataclasses.replace(data.memory, x=-data.memory.x, summary=-data.memory.summary)
         other = dataclasses.replace(other, memory=memory)
     else:
         other = dataclasses.replace(other, x=other.x.at[:, 0].multiply(-1.0))
@@ -177,7 +177,8 @@ def dtype_is_kept(system: System) -> None:
     """bfloat16 in, bfloat16 out; parameters stay float32 and answers are near."""
     data = example(12)
     half = jnp.bfloat16
-    memory = dataclasses.replace(data.memory, x=data.memory.x.astype(half))
+    low = {"x": data.memory.x.astype(half), "summary": data.memory.summary.astype(half)}
+    memory = dataclasses.replace(data.memory, **low)
     low = dataclasses.replace(data, x=data.x.astype(half), memory=memory)
     y, _ = system.whole(system.params, low)
     expected, _ = system.whole(system.params, data)

@@ -140,7 +140,8 @@ def example(seed: int, lengths: Any = (TIME,) * ROWS, offset: Any = (0,) * ROWS)
     mask = (time >= start) & (time < start + length)
     source_mask = np.arange(SOURCE)[None] < np.array([5, 3, 4, 1])[:, None]
     source = random.normal(size=(ROWS, SOURCE, WIDTH)).astype(np.float32)
-    memory = Memory(jnp.asarray(source), View.of(jnp.asarray(source_mask)))
+    summary = jnp.asarray(random.normal(size=(ROWS, WIDTH)).astype(np.float32))
+    memory = Memory(jnp.asarray(source), View.of(jnp.asarray(source_mask)), summary)
     return Data(jnp.asarray(x), jnp.asarray(mask), jnp.zeros((ROWS, TIME), jnp.int32), memory)
 
 
@@ -164,6 +165,12 @@ def options(kind: str) -> list[dict[str, Any]]:
         found.append({"reset_after": False})
     if "hidden" in known:
         found.append({"hidden": 6})
+    if "score" in known:
+        found.append(
+            {"score": "nn.scores.Concat", **({"kv_heads": 1} if "kv_heads" in known else {})}
+        )
+    if "cell" in known:
+        found.append({"cell": "mixers.lstm.Lstm", "score": "nn.scores.General"})
     return found
 
 

@@ -53,6 +53,23 @@ def test_where_the_gru_resets(after, expected):
 
 
 @pytest.mark.parametrize("cell", [Rnn, Lstm, Gru])
+def test_reverse_is_the_recurrence_on_the_reversed_sequence(cell):
+    x = jnp.asarray(np.random.default_rng(0).normal(size=(2, 5, 4)).astype(np.float32))
+    lengths = (5, 3)
+    view = View.of(jnp.arange(5)[None] < jnp.array(lengths)[:, None])
+    forward, backward = cell(width=4), cell(width=4, causal=False, reverse=True)
+    params = jax.jit(forward.init)(jax.random.key(0), x, view)
+    y, end = jax.jit(backward.apply)(params, x, view)
+    turned = jnp.stack(
+        [jnp.concatenate([row[:n][::-1], row[n:]]) for row, n in zip(x, lengths, strict=True)]
+    )
+    z, last = jax.jit(forward.apply)(params, turned, view)
+    for row, n in enumerate(lengths):
+        np.testing.assert_allclose(y[row, :n], z[row, :n][::-1], atol=1e-6)
+    np.testing.assert_allclose(end.state["h"], last.state["h"], atol=1e-6)
+
+
+@pytest.mark.parametrize("cell", [Rnn, Lstm, Gru])
 def test_both_directions_have_no_carry_to_go_on_from(cell):
     mixer = cell(width=4, bidirectional=True, causal=False)
     x = jnp.zeros((1, 3, 4))

@@ -8,14 +8,15 @@ import jax.numpy as jnp
 
 from seqlab.build import ConfigError
 from seqlab.mixers.base import Mixer
-from seqlab.nn.attend import attend, scores
+from seqlab.nn.attend import attend
 from seqlab.nn.cache import KeyValueCache
 from seqlab.nn.dropout import dropout
 from seqlab.nn.linear import Linear
 from seqlab.nn.masks import causal_mask, visible
 from seqlab.nn.norms import RMSNorm
 from seqlab.nn.range import poison
-from seqlab.nn.softmax import masked_softmax
+from seqlab.nn.scores import Parameters, ScaledDot, Score
+from seqlab.nn.weights import Softmax
 from seqlab.positions.base import Position, Table
 from seqlab.types import Memory, View
 
@@ -25,12 +26,15 @@ class Heads(Mixer):
 
     heads: H query heads of width K = D / H. kv_heads: G key/value heads, each serving H / G query
     heads (0: G = H; 1: multi-query). qk_norm: RMSNorm of every query and key over K, before
-    rotation (Dehghani et al. 2023).
+    rotation (Dehghani et al. 2023). score: how a key fits a query. weights: what becomes of the
+    scores.
     """
 
     heads: int = 4
     kv_heads: int = 0
     qk_norm: bool = False
+    score: Score = ScaledDot()
+    weights: Softmax = Softmax()
 
     abstract: ClassVar[bool] = True
 
@@ -64,17 +68,24 @@ class Heads(Mixer):
         y = Linear(heads * self.head_width, name=name)(x)
         return y.reshape(*x.shape[:2], heads, self.head_width)
 
-    def normalise(self, q: jax.Array, k: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """QK-norm, where asked for."""
-        if not self.qk_norm:
-            return q, k
-        return RMSNorm(name="query_norm")(q), RMSNorm(name="key_norm")(k)
+    def queries(self, x: jax.Array) -> jax.Array:
+        """Projected queries [B, T, H, K], normalised where asked for."""
+        q = self.split("query", x, self.heads)
+        return RMSNorm(name="query_norm")(q) if self.qk_norm else q
 
-    def combine(
-        self, q: jax.Array, k: jax.Array, v: jax.Array, mask: jax.Array, bias: jax.Array, view: View
-    ) -> jax.Array:
+    def keys(self, x: jax.Array) -> jax.Array:
+        """Projected keys [B, S, G, K], normalised where asked for."""
+        k = self.split("key", x, self.groups)
+        return RMSNorm(name="key_norm")(k) if self.qk_norm else k
+
+    def score_parameters(self) -> Parameters:
+        """The parameters of the score function, over heads of width K."""
+        specs = self.score.specs(self.heads, self.groups, self.head_width, self.head_width)
+        return {name: self.param(f"score_{name}", *spec) for name, spec in specs.items()}
+
+    def combine(self, scores: jax.Array, v: jax.Array, mask: jax.Array, view: View) -> jax.Array:
         """Attend and project the heads' outputs back to D. The weights are sown as `weights`."""
-        weights = masked_softmax(scores(q, k, bias), mask)
+        weights = self.weights(scores, mask)
         self.sow("intermediates", "weights", weights)
         y = attend(dropout(self, weights, view.dropout), v)
         self.sow("intermediates", "heads", y)
@@ -82,7 +93,7 @@ class Heads(Mixer):
 
 
 class MultiHead(Heads):
-    """y = W_o concat_h softmax(q_h·k_h / sqrt(K) + bias) v_h. Vaswani et al. 2017.
+    """y = W_o concat_h softmax(score(q_h, k_h) + bias) v_h. Vaswani et al. 2017.
 
     Its carry is a KeyValueCache; causality goes by slot, so that padding never matters.
     """
@@ -105,11 +116,11 @@ class MultiHead(Heads):
             raise ValueError(
                 "attention that sees the future cannot continue a carry (causal=False)"
             )
-        q = self.split("query", x, self.heads)
-        k = self.split("key", x, self.groups)
+        q, k = self.queries(x), self.keys(x)
         v = self.split("value", x, self.groups)
-        q, k = self.normalise(q, k)
         q, k = self.position.rotate(q, k, view.positions, view.positions)
+        p = self.score_parameters()
+        k = self.score.keys(p, k)
         if carry is None:
             keys, fits = view, None
             slots = key_slots = jnp.broadcast_to(jnp.arange(x.shape[1]), x.shape[:2])
@@ -119,7 +130,7 @@ class MultiHead(Heads):
             key_slots = jnp.broadcast_to(jnp.arange(k.shape[1]), k.shape[:2])
         mask = visible(view, keys, causal_mask(slots, key_slots) if self.causal else None)
         bias = self.position.bias(self._table(view), q, k, view.positions, keys.positions)
-        y = self.combine(q, k, v, mask, bias, view)
+        y = self.combine(self.score(p, q, k) + bias, v, mask, view)
         return (y if fits is None else poison(y, fits)), carry
 
     def init_carry(self, batch: int, capacity: int, memory: int = 0) -> KeyValueCache:

@@ -31,6 +31,12 @@ class Mixer(nn.Module):
     abstract: ClassVar[bool] = True
     positional: ClassVar[bool] = False  # do position encodings act inside it?
     cross: ClassVar[bool] = False  # does it read a memory?
+    packs: ClassVar[bool] = True  # can it keep packed sequences apart?
+
+    @property
+    def bridged(self) -> tuple[str, ...]:
+        """Names of the states that an encoder may set: entries of the carry's `state`."""
+        return ()
 
     def __call__(
         self, x: jax.Array, view: View, carry: Any = None, memory: Memory | None = None

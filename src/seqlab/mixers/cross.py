@@ -27,6 +27,13 @@ class MemoryCache:
         return View(self.mask, jnp.zeros_like(self.segments), self.segments)
 
 
+def held(carry: MemoryCache | None) -> MemoryCache:
+    """The source that a carry holds. Raises ValueError where there is none."""
+    if carry is None:
+        raise ValueError("attention to a source needs a memory, or a carry that holds one")
+    return carry
+
+
 class Cross(Heads):
     """Multi-head attention whose keys and values come from a memory. Vaswani et al. 2017.
 
@@ -44,21 +51,16 @@ class Cross(Heads):
         carry: MemoryCache | None = None,
         memory: Memory | None = None,
     ) -> tuple[jax.Array, MemoryCache | None]:
+        p = self.score_parameters()
         if memory is not None:
-            k = self.split("key", memory.x, self.groups)
+            k = self.score.keys(p, self.keys(memory.x))
             v = self.split("value", memory.x, self.groups)
             source = MemoryCache(k, v, memory.view.mask, memory.view.segments)
-        elif carry is not None:
-            source = carry
         else:
-            raise ValueError(
-                "cross-attention needs a memory (the source) or a carry that holds one"
-            )
-        q, k = self.split("query", x, self.heads), source.keys.astype(x.dtype)
-        q, k = self.normalise(q, k)
+            source = held(carry)
         mask = visible(view, source.view)
-        bias = jnp.zeros((1, 1, 1, 1), jnp.float32)
-        y = self.combine(q, k, source.values.astype(x.dtype), mask, bias, view)
+        scores = self.score(p, self.queries(x), source.keys.astype(x.dtype))
+        y = self.combine(scores, source.values.astype(x.dtype), mask, view)
         return y, None if carry is None else source
 
     def init_carry(self, batch: int, capacity: int, memory: int = 0) -> MemoryCache:

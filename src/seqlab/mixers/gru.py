@@ -2,9 +2,9 @@
 
 from typing import ClassVar
 
+import flax.linen as nn
 import jax
 import jax.numpy as jnp
-from flax.linen import initializers
 
 from seqlab.mixers.recurrent import Parameters, Recurrent, recur
 from seqlab.nn.recurrence import State
@@ -22,12 +22,12 @@ class Gru(Recurrent):
     abstract: ClassVar[bool] = False
     gates: ClassVar[int] = 3
 
-    def parameters(self, prefix: str, width: int) -> Parameters:
+    def parameters(self, owner: nn.Module, prefix: str, width: int) -> Parameters:
         """The shared ones, and b_hn [H] where the reset comes after the product."""
-        parameters = super().parameters(prefix, width)
+        parameters = super().parameters(owner, prefix, width)
         if not self.reset_after:
             return parameters
-        inner = self.param(f"{prefix}inner_bias", initializers.zeros, (self.units,))
+        inner = owner.param(f"{prefix}inner_bias", nn.initializers.zeros, (self.units,))
         return {**parameters, "inner_bias": inner}
 
     def step(self, parameters: Parameters, state: State, x: jax.Array) -> State:

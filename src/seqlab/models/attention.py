@@ -3,7 +3,6 @@
 from typing import Any
 
 import flax.struct
-import jax
 from jaxtyping import Array, Bool, Int
 
 from seqlab.models.base import Model

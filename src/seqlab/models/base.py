@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from seqlab.build import ConfigError
+from seqlab.models.layer import Carries
 from seqlab.models.stack import Stack, build_stack
 from seqlab.nn.dropout import dropout
 from seqlab.nn.embedding import Embedding, Unembedding
@@ -89,13 +90,13 @@ class Decoder(nn.Module):
         memory: Memory | None,
         carry: ModelCarry | None,
         rate: Float[Array, ""] | None,
+        starts: list[Carries] | None = None,
     ) -> tuple[Float[Array, "B T V"], ModelCarry | None]:
         table = Embedding(self.vocabulary, self.stack.width, self.dtype, name="embedding")
-        y, carry = run_stack(
-            self, self.stack, table(inputs, mask), mask, segments, memory, carry, rate
-        )
+        x = table(inputs, mask)
+        y, after = run_stack(self, self.stack, x, mask, segments, memory, carry, rate, starts)
         logits = table.logits(y) if self.tie_embeddings else Unembedding(self.vocabulary)(y)
-        return logits, carry
+        return logits, None if carry is None else after
 
     def init_carry(self, batch: int, capacity: int, memory: int) -> ModelCarry:
         """Nothing seen."""
@@ -112,12 +113,15 @@ def run_stack(
     memory: Memory | None = None,
     carry: ModelCarry | None = None,
     rate: Float[Array, ""] | None = None,
-) -> tuple[Float[Array, "B T D"], ModelCarry | None]:
+    starts: list[Carries] | None = None,
+) -> tuple[Float[Array, "B T D"], ModelCarry]:
     """Give token vectors their positions, drop some, and send them through the stack.
 
-    module: the caller, which owns the parameters of the position encoding.
+    module: the caller, which owns the parameters of the position encoding. The carry that comes
+    back goes on from the one given; without one, its layers hold the final states of recurrences.
     """
     segments = jnp.zeros(mask.shape, jnp.int32) if segments is None else segments
+    B = mask.shape[0]
     before = (None, None) if carry is None else (carry.seen, carry.segment)
     view = View(mask, count_positions(mask, segments, *before), segments, rate)
     position = stack.position
@@ -127,11 +131,10 @@ def run_stack(
     rows = {name: module.param(f"position_{name}", *spec) for name, spec in specs.items()}
     x = position.embed(rows, x, view.positions)
     x = jnp.where(mask[..., None], x, jnp.zeros((), x.dtype))
-    y, layers = stack(
-        dropout(module, x, rate), view, memory, None if carry is None else carry.layers
-    )
+    inside = None if carry is None else carry.layers
+    y, layers = stack(dropout(module, x, rate), view, memory, inside, starts)
     if carry is None:
-        return y, None
+        carry = ModelCarry(jnp.zeros(B, jnp.int32), jnp.full(B, -1, jnp.int32), [])
     seen = at_last(view.positions + 1, mask, carry.seen)
     return y, ModelCarry(seen, at_last(segments, mask, carry.segment), layers)
 
@@ -147,7 +150,13 @@ def part_config(config: Mapping[str, Any], part: str) -> dict[str, Any]:
 
 
 def make_stack(
-    config: Mapping[str, Any], part: str, causal: bool, dtype: str, remat: bool
+    config: Mapping[str, Any],
+    part: str,
+    causal: bool,
+    dtype: str,
+    remat: bool,
+    memory_width: int = 0,
 ) -> Stack:
     """The stack of a model's encoder or decoder."""
-    return build_stack(part_config(config, part), "model", causal, dtype, remat)
+    own = part_config(config, part)
+    return build_stack(own, "model", causal, dtype, remat, memory_width)

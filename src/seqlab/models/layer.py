@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from seqlab.mixers.base import Mixer
 from seqlab.nn.dropout import dropout
-from seqlab.nn.feedforward import FeedForward
+from seqlab.nn.feedforward import PositionWise
 from seqlab.placements.base import Placement
 from seqlab.types import Memory, View
 
@@ -27,7 +27,7 @@ class Layer(nn.Module):
     mixers: Mapping[str, Mixer]
     placement: Placement
     norm: nn.Module
-    feedforward: FeedForward
+    feedforward: PositionWise
 
     @nn.compact
     def __call__(
@@ -51,8 +51,9 @@ class Layer(nn.Module):
             key: branch(key, self.mixers[name])
             for key, name in sublayer_keys(self.sublayers).items()
         }
-        norm = norm_factory(self, self.norm)
-        stream = self.placement.layer(stream, {**branches, "feedforward": feed}, norm)
+        if self.feedforward.present:
+            branches["feedforward"] = feed
+        stream = self.placement.layer(stream, branches, norm_factory(self, self.norm))
         finite = [jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(stream)]
         self.sow("diagnostics", "finite", jnp.all(jnp.stack(finite)))
         return stream, after

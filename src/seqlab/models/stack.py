@@ -6,12 +6,13 @@ from typing import Any
 
 import flax.linen as nn
 import jax
+import jax.numpy as jnp
 
 from seqlab.build import ConfigError, build
 from seqlab.mixers.base import Mixer
 from seqlab.models.layer import Carries, Layer, norm_factory
 from seqlab.models.pattern import Layers, parse, runs
-from seqlab.nn.feedforward import FeedForward
+from seqlab.nn.feedforward import PositionWise
 from seqlab.placements.base import Placement
 from seqlab.positions.base import Position
 from seqlab.types import Memory, View
@@ -31,7 +32,7 @@ class Stack(nn.Module):
     mixers: Mapping[str, Mixer]
     placement: Placement
     norm: nn.Module
-    feedforward: FeedForward
+    feedforward: PositionWise
     position: Position
     heads: int
     width: int
@@ -44,8 +45,11 @@ class Stack(nn.Module):
         view: View,
         memory: Memory | None = None,
         carry: list[Carries] | None = None,
-    ) -> tuple[jax.Array, list[Carries] | None]:
-        """x [B, T, D] -> [B, T, D], and one carry a layer where one is given."""
+        starts: list[Carries] | None = None,
+    ) -> tuple[jax.Array, list[Carries]]:
+        """x [B, T, D] -> [B, T, D], and a carry a layer: without a `carry` to go on from, that of
+        the mixers which have a final state. starts: states that the recurrences of a whole
+        sequence begin with, and None for other mixers."""
         if self.position.shared:
             specs = self.position.table(self.heads, self.width // self.heads)
             table = {name: self.param(f"position_{name}", *spec) for name, spec in specs.items()}
@@ -55,13 +59,14 @@ class Stack(nn.Module):
         after: list[Carries] = []
         for index, (sublayers, length) in enumerate(runs(self.layers)):
             name = f"run_{index}"
+            mine = slice(len(after), len(after) + length)
             if carry is None:
-                stream = self._scan(name, sublayers, length, stream, view, memory)
+                begin = [None] * length if starts is None else starts[mine]
+                stream, done = self._scan(name, sublayers, begin, stream, view, memory)
             else:
-                mine = carry[len(after) : len(after) + length]
-                stream, done = self._one_by_one(name, sublayers, mine, stream, view, memory)
-                after += done
-        return self.placement.finish(stream, norm), None if carry is None else after
+                stream, done = self._one_by_one(name, sublayers, carry[mine], stream, view, memory)
+            after += done
+        return self.placement.finish(stream, norm), after
 
     def init_carry(self, batch: int, capacity: int, memory: int) -> list[Carries]:
         """One carry a layer."""
@@ -81,17 +86,21 @@ class Stack(nn.Module):
             **where,
         )
 
-    def _scan(self, name, sublayers, length, stream, view, memory):
+    def _scan(self, name, sublayers, begin, stream, view, memory):
         layer = nn.remat(Layer, prevent_cse=False) if self.remat else Layer
-        broadcast: Any = (nn.broadcast, nn.broadcast)  # view and memory are the same for all layers
+        axes: Any = (nn.broadcast, nn.broadcast, 0)  # view and memory are the same for all layers
+        length = len(begin)
         scanned = nn.scan(
             layer,
             variable_axes={"params": 0, "intermediates": 0, "diagnostics": 0},
             split_rngs={"params": True, "dropout": True},
-            in_axes=broadcast,
+            in_axes=axes,
             length=length,
         )
-        return self._layer(sublayers, scanned, name=name)(stream, view, memory)[0]
+        stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *begin)
+        layer = self._layer(sublayers, scanned, name=name)
+        stream, after = layer(stream, view, memory, stacked)
+        return stream, [jax.tree.map(lambda a, i=i: a[i], after) for i in range(length)]
 
     def _one_by_one(self, name, sublayers, carries, stream, view, memory):
         layer = self._layer(sublayers, parent=None)
@@ -106,9 +115,16 @@ class Stack(nn.Module):
 
 
 def build_stack(
-    config: Mapping[str, Any], where: str, causal: bool, dtype: str, remat: bool
+    config: Mapping[str, Any],
+    where: str,
+    causal: bool,
+    dtype: str,
+    remat: bool,
+    memory_width: int = 0,
 ) -> Stack:
     """The stack that a model config (or its encoder / decoder part) describes.
+
+    memory_width: width of the encoder that it reads.
 
     Raises ConfigError for a part that does not exist or does not fit, naming its key.
     """
@@ -120,6 +136,7 @@ def build_stack(
         "kv_heads": config["kv_heads"],
         "causal": causal,
         "dtype": dtype,
+        "memory_width": memory_width,
         "position": position,
         "parent": None,
     }

@@ -7,15 +7,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 
-def scores(
-    q: Float[Array, "B T H K"], k: Float[Array, "B S G K"], bias: Float[Array, "#B #H #T #S"]
-) -> Float[Array, "B H T S"]:
-    """q·k / sqrt(K) + bias in float32; each of the G key heads serves H/G query heads."""
+def scores(q: Float[Array, "B T H K"], k: Float[Array, "B S G K"]) -> Float[Array, "B H T S"]:
+    """q·k in float32; each of the G key heads serves H/G query heads."""
     B, T, H, K = q.shape
     G = k.shape[2]
     grouped = q.reshape(B, T, G, H // G, K)
     raw = jnp.einsum("btgrk,bsgk->bgrts", grouped, k, preferred_element_type=jnp.float32)
-    return raw.reshape(B, H, T, k.shape[1]) * K**-0.5 + bias
+    return raw.reshape(B, H, T, k.shape[1])
 
 
 def attend(weights: Float[Array, "B H T S"], v: Float[Array, "B S G K"]) -> Float[Array, "B T H K"]:

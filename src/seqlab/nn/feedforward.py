@@ -1,5 +1,7 @@
 """The position-wise half of a layer."""
 
+from typing import ClassVar
+
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
@@ -18,13 +20,25 @@ ACTIVATIONS = {
 }
 
 
-class FeedForward(nn.Module):
+class PositionWise(nn.Module):
+    """Base: y [B, T, D] from x [B, T, D], every column by itself; or nothing at all."""
+
+    present: ClassVar[bool] = True
+
+    def __call__(self, x: Float[Array, "B T D"], view: View) -> Float[Array, "B T D"]:
+        """y."""
+        raise NotImplementedError
+
+
+class FeedForward(PositionWise):
     """y = W2 act(W1 x + b1) + b2 with inner width `factor` times the outer. Vaswani et al. 2017.
 
-    activation: "relu", "gelu" (exact, by erf), "silu" or "tanh". Dropout acts on the inner units.
+    hidden: the inner width itself (0: by the factor). activation: "relu", "gelu" (exact, by erf),
+    "silu" or "tanh". Dropout acts on the inner units.
     """
 
     factor: int = 4
+    hidden: int = 0
     activation: str = "relu"
 
     def __post_init__(self) -> None:
@@ -38,5 +52,12 @@ class FeedForward(nn.Module):
     @nn.compact
     def __call__(self, x: Float[Array, "B T D"], view: View) -> Float[Array, "B T D"]:
         width = x.shape[-1]
-        inner = ACTIVATIONS[self.activation](Linear(self.factor * width, name="up")(x))
+        hidden = self.hidden or self.factor * width
+        inner = ACTIVATIONS[self.activation](Linear(hidden, name="up")(x))
         return Linear(width, name="down")(dropout(self, inner, view.dropout))
+
+
+class NoFeedForward(PositionWise):
+    """Layers without a position-wise half, as in classic recurrent networks."""
+
+    present: ClassVar[bool] = False
