@@ -2,6 +2,8 @@
 
 import copy
 import dataclasses
+import io
+import tarfile
 
 import pytest
 
@@ -66,3 +68,30 @@ def corpus():
     words = ["abcdefghij"[start : start + length] for length in range(1, 11) for start in range(5)]
     pairs = [(word, " ".join(word.upper())) for word in words]
     return {"train": pairs * 4, "valid": pairs[::3], "test": pairs[::5]}
+
+
+@pytest.fixture
+def make_deb():
+    """make_deb(path, {name: text}, compression="xz") -> path of a Debian package of these files."""
+
+    def make(path, files, compression="xz"):
+        data = io.BytesIO()
+        with tarfile.open(fileobj=data, mode=f"w:{compression}") as tar:
+            for name, text in files.items():
+                member = tarfile.TarInfo(f"./{name}")
+                member.size = len(text.encode())
+                tar.addfile(member, io.BytesIO(text.encode()))
+        members = {
+            "debian-binary": b"2.0\n",
+            "control.tar.xz": b"odd",  # padded to an even length
+            f"data.tar.{compression}": data.getvalue(),
+        }
+        raw = b"!<arch>\n"
+        for name, content in members.items():
+            size = len(content)
+            raw += f"{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{size:<10}`\n".encode()
+            raw += content + b"\n" * (size % 2)
+        path.write_bytes(raw)
+        return path
+
+    return make

@@ -47,7 +47,6 @@ def test_tokenizers_know_training_text_only(make_config):
     data = Dataset.create(make_config(splits), "pair")
     assert (data.source_vocab, data.target_vocab) == (7, 7)
     assert data.counts()["valid_unknown"] == 2
-    assert data.conventions() == {"records": "1"}
     assert data.baselines() == {}
 
 
@@ -69,6 +68,30 @@ def test_reloaded_from_its_directory_it_reads_and_writes_the_same(
     target = data.evaluation("train")[0][1]
     row = target.targets[0][target.weights[0] > 0]
     assert data.decode(row) == again.decode(row) == "b c d"
+
+
+@pytest.mark.parametrize("layout", ["pair", "prefix"])
+def test_sentencepiece_is_one_model_of_both_sides_or_two(make_config, tmp_path, layout):
+    splits = {"train": [("aabb abab", "猫狗 猫猫")] * 3, "valid": [], "test": []}
+    options = {
+        "kind": "data.text.sentencepiece.SentencePiece",
+        "algorithm": "bpe",
+        "vocab_size": 10,
+    }
+    data = {"tokenizer": dict.fromkeys(("source", "target"), options)}
+    both = Dataset.create(make_config(splits, data | {"shared_vocabulary": True}), layout)
+    assert (both.source_vocab, both.target_vocab) == (10, 10)
+    assert both.counts()["train_unknown"] == 0
+    both.save(tmp_path / "both")
+    assert [path.name for path in (tmp_path / "both").iterdir()] == ["source"]
+    two = Dataset.create(make_config(splits, data), layout)
+    assert two.source_vocab == (10 if layout == "pair" else 10 + 10 - 5)
+    two.save(tmp_path / "two")
+    models = [(tmp_path / "two" / side / "sentencepiece.model") for side in ("source", "target")]
+    assert models[0].read_bytes() != models[1].read_bytes()
+    options["vocab_size"] = 500
+    with pytest.raises(ConfigError, match=r"data\.tokenizer\.source\.vocab_size: 500 .* possible"):
+        Dataset.create(make_config(splits, data), layout)
 
 
 def test_empty_and_overlong_texts_keep_their_line(make_config, corpus):

@@ -1,5 +1,7 @@
 """Tokenizers: what comes back from ids is a fixed point, and specials never come from text."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,9 +113,43 @@ def test_identity_normalisation_keeps_full_width_punctuation():
     assert [kept.decode(kept.encode(text)) for text in texts] == texts
 
 
-def test_a_vocabulary_that_the_texts_cannot_fill_names_the_key():
-    with pytest.raises(ConfigError, match="vocab_size: 5000"):
-        SentencePiece(vocab_size=5000).fit(TEXTS)
+@pytest.mark.parametrize("algorithm", ["unigram", "bpe"])
+def test_a_vocabulary_of_the_wrong_size_is_told_what_is_possible(algorithm):
+    def message(size):
+        with pytest.raises(ConfigError) as error:
+            SentencePiece(vocab_size=size, algorithm=algorithm).fit(TEXTS)
+        return str(error.value)
+
+    most = re.fullmatch(r"vocab_size: 5000 is more .* the largest possible is (\d+)", message(5000))
+    least = re.fullmatch(r"vocab_size: 9 is too small .* the least is (\d+) .*", message(9))
+    for size in (int(least[1]), int(most[1])):
+        assert SentencePiece(vocab_size=size, algorithm=algorithm).fit(TEXTS).size == size
+    assert message(int(most[1]) + 1)
+    assert message(int(least[1]) - 1)
+
+
+def test_sentencepiece_says_what_it_cannot_learn_from():
+    with pytest.raises(ConfigError, match="vocab_size: there are no training texts"):
+        SentencePiece().fit(["", ""])
+    with pytest.raises(ConfigError, match=r"coverage: 0\.5 is not from 0\.98 to 1"):
+        SentencePiece(coverage=0.5).fit(TEXTS)
+
+
+@pytest.mark.parametrize("algorithm", ["unigram", "bpe"])
+def test_sentencepiece_learns_the_same_every_time_and_chinese_comes_back(algorithm):
+    texts = [
+        "猫爬到了树上。",
+        "狗在树下，看着猫！",
+        "「设置」对话框：选择“格式”",
+        "你好，世界２０２６…",
+    ] * 3
+    models = [SentencePiece(vocab_size=42, algorithm=algorithm).fit(texts) for _ in range(2)]
+    assert models[0] == models[1]
+    for text in texts:
+        ids = models[0].encode(text)
+        assert UNK not in ids
+        assert models[0].decode(ids) == text
+    assert models[0].decode(models[0].encode("猫看龘狗")) == "猫看\ufffd狗"
 
 
 def test_normalisation_rules_that_lose_the_unknown_mark_are_not_offered():

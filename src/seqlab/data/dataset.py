@@ -15,6 +15,7 @@ from seqlab.data.encode import Examples, encode
 from seqlab.data.layout import LAYOUTS, Layout
 from seqlab.data.records import Record, choose
 from seqlab.data.stream import Batches, Stream
+from seqlab.data.text.base import EOS
 from seqlab.data.vocabulary import Vocabularies
 from seqlab.types import Batch, HostArray
 
@@ -150,11 +151,34 @@ class Dataset:
         """Text of one row of predicted ids, up to the first EOS."""
         return self._vocabularies.decode(ids)
 
-    def counts(self) -> dict[str, int]:
+    def target(self, text: str) -> list[int]:
+        """The ids that the model should write for a text, EOS included.
+
+        A text that does not fit is cut, without EOS, with a warning.
+        """
+        ids = [*self._vocabularies.target.encode(text), EOS]
+        limit = self._data["max_length"]["target"]
+        if len(ids) > limit:
+            warnings.warn(
+                f"the target has {len(ids)} tokens, only the first {limit} are read "
+                "(data.max_length.target)",
+                stacklevel=3,
+            )
+        return self._vocabularies.place(np.array(ids[:limit])).tolist()
+
+    def pieces(self, ids: Iterable[int], side: str) -> list[str]:
+        """How ids of the "source" or "target" are shown, one for one."""
+        return self._vocabularies.pieces(ids, side)
+
+    def reads_as(self, other: "Dataset") -> bool:
+        """Has the other the same tokenizers, so that ids mean the same?"""
+        return self._vocabularies == other._vocabularies
+
+    def counts(self, splits: Sequence[str] = SPLITS) -> dict[str, int]:
         """What encoding met, by split: "train_truncated_target", "test_unknown", ..."""
         return {
             f"{split}_{name}": count
-            for split in SPLITS
+            for split in splits
             for name, count in self._examples(split).counts.items()
         }
 
@@ -166,10 +190,6 @@ class Dataset:
             "target": max(int(each.target.lengths.max(initial=0)) for each in splits),
             "row": max(int(self._layout.lengths(each).max(initial=0)) for each in splits),
         }
-
-    def conventions(self) -> dict[str, str]:
-        """How the task's metrics are computed."""
-        return self.task.conventions(self.records("valid"))
 
     @functools.cache  # noqa: B019
     def baselines(self) -> dict[str, float]:

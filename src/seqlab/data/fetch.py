@@ -45,12 +45,17 @@ def fetch(package: Package, directory: str | Path) -> Path:
     if not archive.exists():
         directory.mkdir(parents=True, exist_ok=True)
         _download(package, archive)
-    digest = hashlib.sha256(archive.read_bytes()).hexdigest()
-    if digest != package.sha256:
-        raise FetchError(
-            f"{archive} has sha256 {digest}, expected {package.sha256}: delete it and try again"
-        )
+    verify(archive, package.sha256)
     return archive
+
+
+def verify(archive: Path, sha256: str) -> None:
+    """Raise FetchError unless the archive is the one that was pinned."""
+    digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+    if digest != sha256:
+        raise FetchError(
+            f"{archive} has sha256 {digest}, expected {sha256}: delete it and try again"
+        )
 
 
 def _download(package: Package, archive: Path) -> None:
@@ -76,5 +81,5 @@ def _advice(package: Package, archive: Path, problem: str) -> str:
         f"cannot fetch the corpus package {package.name} {package.version}: {problem}\n"
         f"Put {package.filename} into {archive.parent}, for example on a machine with a network:\n"
         f"  python -m pip download --no-deps {package.name}=={package.version}\n"
-        "or choose another corpus with data.source (any TFDS name)."
+        "or choose another corpus with data.source (any TFDS name, a file of your own)."
     )

@@ -1,4 +1,4 @@
-"""Records of a corpus: a TFDS data set, read at random without TensorFlow.
+"""Records of a corpus: a TFDS data set, read at random without TensorFlow, or a user's own file.
 
 Own builders (data/builders) and every data set of TFDS go the same way: array_record files, read
 through `as_data_source`. Plain text columns are taken straight out of the stored example, which is
@@ -19,7 +19,8 @@ from tensorflow_datasets.core.registered import DatasetNotFoundError, list_impor
 from tensorflow_datasets.proto import tf_example_pb2
 
 from seqlab.build import ConfigError, suggest
-from seqlab.data.builders import BUILDERS
+from seqlab.data import files
+from seqlab.data.builders import BUILDERS, is_own, make
 from seqlab.data.fetch import FetchError
 
 CHUNK = 1024  # records read in one call
@@ -81,14 +82,18 @@ class Records(Sequence):
         return record
 
 
-def records(name: str, split: str, directory: str, columns: Mapping[str, str]) -> Records:
+def records(
+    name: str, split: str, directory: str, columns: Mapping[str, str]
+) -> Sequence[dict[str, Value]]:
     """The text columns of a split, the data set fetched and prepared if it is not there yet.
 
-    name: "cmudict", "hsk" or any TFDS name ("wmt14_translate/de-en"). split: as TFDS writes it,
-    "train[:10%]" included. directory: of the TFDS data sets, "" for TFDS's default. columns: field
-    -> column. Raises ConfigError for a name, split or column that does not exist and FetchError
-    when the data cannot be fetched.
+    name: "cmudict", "ding/sentences" or any TFDS name ("wmt14_translate/de-en"), or the path of a
+    file (see `data.files`). split: as TFDS writes it, "train[:10%]" included. directory: of the
+    TFDS data sets, "" for TFDS's default. columns: field -> column. Raises ConfigError for a name,
+    split or column that does not exist and FetchError when the data cannot be fetched.
     """
+    if files.is_path(name):
+        return files.read(name, split, columns)
     builder = _builder(name, directory)
     features = builder.info.features
     for field, column in columns.items():
@@ -112,8 +117,8 @@ def _builder(name: str, directory: str) -> Any:
     options: dict[str, Any] = {"file_format": "array_record"}
     if directory:
         options["data_dir"] = str(Path(directory).expanduser())
-    if name in BUILDERS:
-        return BUILDERS[name](**options)
+    if is_own(name):
+        return make(name, **options)
     # Older data sets are registered only when their subpackage is imported.
     import tensorflow_datasets.summarization
     import tensorflow_datasets.text
@@ -124,7 +129,9 @@ def _builder(name: str, directory: str) -> Any:
     except DatasetNotFoundError:
         known = {*BUILDERS, *list_imported_builders()}
         raise ConfigError(
-            f"data.source: there is no data set {name!r}" + suggest(name, known, "for example")
+            f"data.source: there is no data set {name!r}"
+            + files.hint(name)
+            + suggest(name, known, "for example")
         ) from None
     return tfds.builder(name, **options)
 
@@ -134,7 +141,7 @@ def _prepare(builder: Any, name: str, directory: str) -> None:
         builder = _builder(name, directory)
         if builder.is_prepared():  # meanwhile, by another process
             return
-        if name not in BUILDERS:
+        if not is_own(name):
             _check_network(name)
         builder.download_and_prepare(file_format="array_record")
 
@@ -148,8 +155,8 @@ def _check_network(name: str) -> None:
     except OSError as error:
         raise FetchError(
             f"data.source: {name} is not on this machine and cannot be downloaded ({error}). "
-            f"Choose a corpus that comes by pip ({', '.join(BUILDERS)}), or copy a prepared data "
-            "set into the TFDS data directory (data.directory)."
+            f"Choose a corpus that comes in a package ({', '.join(BUILDERS)}), or copy a prepared "
+            "data set into the TFDS data directory (data.directory)."
         ) from None
 
 

@@ -84,6 +84,19 @@ class Vocabularies:
         """
         return self.target.decode(self._unplace(int(token)) for token in ids)
 
+    def pieces(self, ids: Iterable[int], side: str) -> list[str]:
+        """How ids that the model reads or writes on a side are shown, one for one."""
+        if side not in SIDES:
+            raise ValueError(f"side: {side!r} is none of {', '.join(SIDES)}")
+        if not self.offset:
+            return (self.source if side == "source" else self.target).pieces(ids)
+        return [self._joint_piece(token) for token in ids]
+
+    def _joint_piece(self, token: int) -> str:
+        of_source = token < SPECIALS + self.offset
+        tokenizer, own = (self.source, token) if of_source else (self.target, token - self.offset)
+        return tokenizer.pieces([own])[0]
+
     def _unplace(self, token: int) -> int:
         if token < SPECIALS:
             return token

@@ -16,6 +16,7 @@ from seqlab.build import build
 PAD, BOS, EOS, UNK, SEP = range(5)
 SPECIALS = 5  # the first id that stands for text
 UNKNOWN = "\ufffd"  # how UNK is written
+NAMES = ("<pad>", "<s>", "</s>", "<unk>", "<sep>")  # of the special ids, where pieces are shown
 
 FILE = "tokenizer.json"
 
@@ -46,6 +47,14 @@ class Tokenizer(abc.ABC):
         decode(encode(x)) is the tokenizer's normal form of x: encoding and decoding it again
         changes nothing.
         """
+
+    def symbol(self, token: int) -> str:
+        """How one id from SPECIALS on is shown: as the text it stands for."""
+        return self.decode([token])
+
+    def pieces(self, ids: Iterable[int]) -> list[str]:
+        """How the ids are shown, one for one: special ones by their NAMES."""
+        return [NAMES[token] if token < SPECIALS else self.symbol(token) for token in ids]
 
     def save(self, directory: Path) -> None:
         """Write what `load` needs, as JSON."""

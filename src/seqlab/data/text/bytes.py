@@ -27,3 +27,8 @@ class Bytes(Tokenizer):
     def decode(self, ids: Iterable[int]) -> str:
         kept = (token for token in until_end(ids, self.size) if token != UNK)
         return bytes(token - SPECIALS for token in kept).decode("utf-8", errors="replace")
+
+    def symbol(self, token: int) -> str:
+        """ASCII as it is, any other byte as its number: "a", "0xC3"."""
+        byte = token - SPECIALS
+        return chr(byte) if 32 <= byte < 127 else f"0x{byte:02X}"

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import io
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,6 +19,7 @@ CHOICES = {
     "algorithm": ("unigram", "bpe"),
     "normalization": ("identity", "nfkc", "nfkc_cf"),
 }
+LEAST_COVERAGE = 0.98  # SentencePiece takes no less
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,10 +46,7 @@ class SentencePiece(Tokenizer):
         return self._processor.get_piece_size()
 
     def fit(self, texts: Iterable[str]) -> "SentencePiece":
-        for key, known in CHOICES.items():
-            value = getattr(self, key)
-            if value not in known:
-                raise ConfigError(f"{key}: {value!r}" + suggest(value, known))
+        self._check()
         model = io.BytesIO()
         try:
             sentencepiece.SentencePieceTrainer.train(
@@ -70,7 +69,7 @@ class SentencePiece(Tokenizer):
                 minloglevel=2,
             )
         except RuntimeError as error:
-            raise ConfigError(f"vocab_size: {self.vocab_size}; SentencePiece: {error}") from None
+            raise ConfigError(self._explain(str(error))) from None
         return dataclasses.replace(self, model=model.getvalue())
 
     def encode(self, text: str) -> list[int]:
@@ -78,6 +77,10 @@ class SentencePiece(Tokenizer):
 
     def decode(self, ids: Iterable[int]) -> str:
         return self._processor.decode(list(until_end(ids, self.size)))
+
+    def symbol(self, token: int) -> str:
+        """The piece, a space in it as U+2581."""
+        return self._processor.id_to_piece(token)
 
     def save(self, directory: Path) -> None:
         super().save(directory)
@@ -89,6 +92,30 @@ class SentencePiece(Tokenizer):
     @classmethod
     def restore(cls, directory: Path, fields: dict[str, Any]) -> "SentencePiece":
         return cls(**fields, model=(directory / MODEL).read_bytes())
+
+    def _check(self) -> None:
+        for key, known in CHOICES.items():
+            value = getattr(self, key)
+            if value not in known:
+                raise ConfigError(f"{key}: {value!r}" + suggest(value, known))
+        if not LEAST_COVERAGE <= self.coverage <= 1:
+            raise ConfigError(f"coverage: {self.coverage} is not from {LEAST_COVERAGE} to 1")
+
+    def _explain(self, error: str) -> str:
+        """SentencePiece's own errors name neither the key nor, where it is known, what to set."""
+        if most := re.search(r"too high .*value <= (\d+)", error):
+            return (
+                f"vocab_size: {self.vocab_size} is more than the training texts can fill; the "
+                f"largest possible is {most[1]}"
+            )
+        if least := re.search(r"smaller than required_chars. \d+ vs (\d+)", error):
+            return (
+                f"vocab_size: {self.vocab_size} is too small for all characters of the training "
+                f"texts; the least is {least[1]} (less with a lower coverage)"
+            )
+        if "!sentences_.empty()" in error:
+            return "vocab_size: there are no training texts to learn it from"
+        return f"vocab_size: {self.vocab_size}; SentencePiece: {error}"
 
     @functools.cached_property
     def _processor(self) -> Any:
