@@ -1,27 +1,28 @@
 """From run directories to one table: a row a run, the same columns as results.csv.
 
 Beside the final value of a metric `m`, `m:first` is its first row and `m:500` its row at step 500
-(for series and test metrics). The table holds every number of the report, so that the report can
-be rebuilt without the runs.
+(for series, test metrics and what a figure draws `by_step`). The table holds every number of the
+report, so that the report can be rebuilt without the runs.
 """
 
 import contextlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from seqlab.build import ConfigError
-from seqlab.report.frame import Frame
+from seqlab.report.frame import Frame, cell
+from seqlab.report.systems import SYSTEM, system
 from seqlab.sweep.plan import Point, lookup
 from seqlab.train import writer
 from seqlab.train.directory import RunDirectory, write_atomically
 
-TEXT = ("id", "state", "diverged", "commit", "device", "python", "versions", "conventions")
+TEXT = ("id", "state", "diverged", "commit", "device", "python", "versions", "conventions", SYSTEM)
 SERIES = re.compile(r"(.*)@([\d.]+)")
 
 
@@ -42,7 +43,8 @@ def row(point: Point, run: RunDirectory, report: Mapping[str, Any]) -> dict[str,
     when it diverged or broke the rule `report.failed`.
     """
     status, environment = run.status, run.environment
-    found = metrics(writer.history(writer.read(run.metrics)) if run.metrics.exists() else {})
+    history = writer.history(writer.read(run.metrics)) if run.metrics.exists() else {}
+    found = metrics(history, by_step(report))
     diverged = _diverged(status, found)
     versions = environment.get("versions", {})
     return {
@@ -60,25 +62,38 @@ def row(point: Point, run: RunDirectory, report: Mapping[str, Any]) -> dict[str,
         "python": environment.get("python", ""),
         "versions": " ".join(f"{name}={version}" for name, version in versions.items()),
         "conventions": json.dumps(run.conventions, sort_keys=True, ensure_ascii=False),
-        **{key: cell(lookup(point.config, key)) for key in keys(point, report)},
+        **settings(point, report),
         **found,
     }
+
+
+def settings(point: Point, report: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns that tell a run from another: its system if systems have names, and its keys."""
+    named = {SYSTEM: system(point, report["names"])} if report["names"] else {}
+    return named | {key: cell(lookup(point.config, key)) for key in keys(point, report)}
 
 
 def keys(point: Point, report: Mapping[str, Any]) -> list[str]:
     """The config keys of the table: the axes, what else the sweep varies, model, task, seed."""
     axes = [*report["axes"], *point.varied, "model.kind", "task.kind"]
-    return [key for key in dict.fromkeys(axes) if key != "seed"] + ["seed"]
+    return [key for key in dict.fromkeys(axes) if key not in ("seed", SYSTEM)] + ["seed"]
 
 
-def metrics(history: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
-    """Final value of every metric, and of test metrics and series the values on the way."""
+def by_step(report: Mapping[str, Any]) -> set[str]:
+    """The metrics that figures draw by step; of others the table need not hold every row."""
+    return {rule["by_step"] for rule in report["figures"] if "by_step" in rule}
+
+
+def metrics(
+    history: Mapping[str, Mapping[int, float]], every: Collection[str] = ()
+) -> dict[str, float]:
+    """Final value of every metric, and of test metrics, series and `every` those on the way."""
     found = {name: list(steps.values())[-1] for name, steps in history.items()}
     for name, steps in history.items():
         # Also where there is one row only: another run of the table may have several.
         if name.startswith("test/") or SERIES.fullmatch(name):
             found[f"{name}:first"] = next(iter(steps.values()))
-        if len(steps) > 1 and name.startswith("test/"):
+        if name in every or (len(steps) > 1 and name.startswith("test/")):
             found |= {f"{name}:{step}": value for step, value in steps.items()}
     return found
 
@@ -103,15 +118,6 @@ def load(path: Path) -> Frame:
         read = str if name in TEXT else _metric if "/" in name else _setting
         columns[name] = list(map(read, frame[name]))
     return pd.DataFrame(columns)
-
-
-def cell(value: Any) -> Any:
-    """A config value as a cell: a part without options by its path, containers as JSON."""
-    if isinstance(value, Mapping) and set(value) == {"kind"}:
-        return value["kind"]
-    if isinstance(value, Mapping | tuple):
-        return json.dumps(value, sort_keys=True)
-    return "" if value is None else value
 
 
 def _diverged(status: Mapping[str, Any], found: Mapping[str, float]) -> str:

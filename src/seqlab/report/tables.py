@@ -8,9 +8,11 @@ from seqlab.report.frame import Column, Frame
 from seqlab.report.statistics import Summary, summary
 from seqlab.report.values import Names, check_key, values
 
-# What every score stands beside, where training logged it.
+# What every score stands beside, where training logged it; `report.labels` may call it otherwise.
 COSTS = {
     "model/parameters": "parameters",
+    "model/parameters_without_embeddings": "without embeddings",
+    "model/flops": "MFLOPs",
     "train/tokens": "tokens",
     "train/step_time": "ms a step",
     "train/compile_time": "s compiling",
@@ -31,7 +33,7 @@ def cells(frame: Frame, axes: Iterable[str]) -> list[tuple[dict[str, Any], Frame
 def table(frame: Frame, report: Mapping[str, Any], names: Names) -> str:
     """Axes | runs | failed | columns as mean ± sd | costs. frame: the finished runs."""
     axes = [axis for axis in report["axes"] if axis != "seed"]
-    costs = {metric: title for metric, title in COSTS.items() if metric in frame}
+    costs = {m: names.label(m, title) for m, title in COSTS.items() if m in frame}
     metrics = list(dict.fromkeys([report["metric"], *report["columns"]]))
     head = [*map(names.key, axes), "n", "failed", *map(names.key, metrics), *costs.values()]
     lines = [head]
@@ -63,12 +65,14 @@ def plus_minus(found: Summary) -> str:
 
 
 def cost(metric: str, found: Column) -> str:
-    """The mean of a cost: whole numbers for counts, milliseconds for the step time."""
+    """The mean of a cost: whole numbers for counts, milliseconds for the step time, MFLOPs."""
     mean = found.mean()
     if not math.isfinite(mean):
         return "–"
     if metric == "train/step_time":
         return f"{1000 * mean:.1f}"
+    if metric == "model/flops":
+        return f"{mean / 1e6:.1f}"
     return f"{mean:.1f}" if metric == "train/compile_time" else f"{round(mean):,}"
 
 

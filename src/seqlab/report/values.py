@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from seqlab.build import ConfigError, suggest
-from seqlab.report.collect import SERIES, cell
-from seqlab.report.frame import Column, Frame
+from seqlab.report.collect import SERIES
+from seqlab.report.frame import Column, Frame, cell
 from seqlab.sweep.plan import label
 
-OUTCOMES = ("train/", "valid/", "test/")  # what a diverged run has no final value of
+OUTCOMES = ("train/", "valid/", "test/", "test_")  # what a diverged run has no final value of
 
 
 def values(frame: Frame, metric: str) -> Column:
@@ -69,6 +69,15 @@ class Names:
     def __init__(self, labels: Iterable[tuple[Any, str]]):
         self._labels: Mapping[Any, str] = dict(labels)
 
+    @classmethod
+    def of(cls, report: Mapping[str, Any]) -> "Names":
+        """Those of a report: systems by their own name, and its labels."""
+        return cls([*((name, name) for name, _ in report["names"]), *report["labels"]])
+
+    def label(self, metric: str, otherwise: str) -> str:
+        """What `report.labels` calls a metric, or else `otherwise`."""
+        return self._labels.get(metric, otherwise)
+
     def key(self, key: str) -> str:
         """A config key or metric in words."""
         if key in self._labels:
@@ -93,6 +102,14 @@ class Names:
         """A value that needs its key to be understood: "warmup 100", but "Pre-LN"."""
         text = self.value(value)
         return text if isinstance(value, str) else f"{self.key(key)} {text}"
+
+    def condition(self, condition: Mapping[str, Any]) -> str:
+        """A condition on runs: "Pre-LN, warm-up 0 or warm-up 100"."""
+        parts = []
+        for key, wanted in condition.items():
+            several = wanted if isinstance(wanted, tuple | list) else (wanted,)
+            parts.append(" or ".join(self.pair(key, value) for value in several))
+        return ", ".join(parts)
 
 
 def _value(run: Column, metric: str) -> float:

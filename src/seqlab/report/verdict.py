@@ -148,16 +148,8 @@ def _titles(better: Any, than: Any, names: Names) -> tuple[str, str]:
     first, second = dict(better), dict(than)
     shared = {key: value for key, value in first.items() if second.get(key) == value}
     own = ({key: v for key, v in side.items() if key not in shared} for side in (first, second))
-    texts = [f" for {_words(side, names)}" for side in own]
-    return texts[0], texts[1] + (f", both {_words(shared, names)}" if shared else "")
-
-
-def _words(condition: Mapping[str, Any], names: Names) -> str:
-    parts = []
-    for key, wanted in condition.items():
-        several = wanted if isinstance(wanted, tuple | list) else (wanted,)
-        parts.append(" or ".join(names.pair(key, value) for value in several))
-    return ", ".join(parts)
+    texts = [f" for {names.condition(side)}" for side in own]
+    return texts[0], texts[1] + (f", both {names.condition(shared)}" if shared else "")
 
 
 def _text(found: list[float], lost: int) -> str:

@@ -1,7 +1,7 @@
 """The report of an experiment: results.csv, figures/ and a README.md that begins with the answer.
 
-Everything is computed from results.csv, as written, so that `--report` gives the same README on a
-machine that has no runs.
+Everything is computed from results.csv (and bootstrap.csv), as written, so that `--report` gives
+the same README on a machine that has no runs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from seqlab.build import build
-from seqlab.report import collect, conditions, tables
+from seqlab.report import bootstrap, collect, conditions, systems, tables
 from seqlab.report.figures.base import Chart
 from seqlab.report.frame import Frame
 from seqlab.report.values import Names, where
@@ -52,24 +52,37 @@ def report(
         part = f" (--only={' '.join(only)})" if only else ""
         return f"report: not written, {open_points} of {len(points)} points are to be trained{part}"
     target.mkdir(parents=True, exist_ok=True)
+    frame = _named(frame, points)
     collect.save(frame, target / "results.csv")
+    bootstrap.update(target / "bootstrap.csv", settings["bootstrap"], frame, workdir / "runs")
     write_report(target, command, settings, len(points))
     return f"report: {target / 'README.md'}"
 
 
-def check(settings: Mapping[str, Any]) -> None:
-    """Raise ConfigError for what is wrong in figures and rules, before anything is trained."""
+def check(points: Sequence[Point]) -> None:
+    """Raise ConfigError for what is wrong in names, figures and rules, before anything is trained.
+
+    points: of the whole sweep.
+    """
+    settings = points[0].config["report"]
+    names = settings["names"]
+    systems.check(names, points)
+    systems.check_condition(settings["where"], names, "report.where")
     for number, rule in enumerate(settings["figures"]):
-        _chart(number, rule)
+        _chart(number, rule)[1].check(names)
     for rule in settings["verdict"]:
         check_rule(rule)
+        for side in ("better", "than", "of"):
+            systems.check_condition(rule.get(side, ()), names, "report.verdict")
+    planned = pd.DataFrame([collect.settings(point, settings) for point in points])
+    bootstrap.check(settings["bootstrap"], planned, names)
 
 
 def write_report(target: Path, command: str, settings: Mapping[str, Any], planned: int) -> None:
     """README.md and figures/ from `target/results.csv` alone."""
     frame = collect.load(target / "results.csv")
     done = frame[frame["state"] == "done"]
-    names = Names(settings["labels"])
+    names = Names.of(settings)
     shown = where(done, settings["where"])
     verdicts = [judge(done, rule, names) for rule in settings["verdict"]]
     sections = [
@@ -80,6 +93,7 @@ def write_report(target: Path, command: str, settings: Mapping[str, Any], planne
         "## Results",
         tables.table(shown, settings, names),
         conditions.legend(done, settings, names),
+        bootstrap.section(target / "bootstrap.csv", settings["bootstrap"], done, names),
         *_figures(target / "figures", done, settings, names),
         "## Conditions",
         conditions.describe(done),
@@ -97,6 +111,15 @@ def _merge(here: Frame, there: Frame, points: Sequence[Point]) -> Frame:
     order = {point.id: place for place, point in enumerate(points)}
     frame = frame[frame["id"].isin(order)]
     return frame.sort_values("id", key=lambda column: column.map(order), ignore_index=True)
+
+
+def _named(frame: Frame, points: Sequence[Point]) -> Frame:
+    """The table with systems as the config names them now, also in rows from results.csv."""
+    names = points[0].config["report"]["names"]
+    if not names:
+        return frame
+    found = {point.id: systems.system(point, names) for point in points}
+    return frame.assign(**{systems.SYSTEM: frame["id"].map(found)})
 
 
 def _sentence(verdict: Verdict) -> str:
@@ -127,6 +150,7 @@ def _figures(folder: Path, frame: Frame, settings: Mapping[str, Any], names: Nam
         drawn.add(path)
         text = chart.caption or name.replace("_", " ")
         lines.append(f"![{text}](figures/{path.name})\n\n*{text}*")
+        lines.append("\n".join(f"- {sentence}" for sentence in chart.words(frame, names)))
     for old in set(folder.glob("*.png")) - drawn:
         old.unlink()
     return lines

@@ -1,6 +1,7 @@
 """What all charts share: panels, hues, spread over seeds, failed runs, expectations, legend.
 
-A kind of chart says where its points come from (`points`); the rest is drawn here. The line is the
+A kind of chart says where its points come from (`points`); the rest is drawn here, for a kind to
+add to (`finish`) and to put in words below the figure (`words`). The line is the
 mean over seeds, the bar one standard deviation (geometric on a log axis), each dot one run, each
 cross a failed run; the crosses at the top edge are runs that diverged and have no value.
 """
@@ -14,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from seqlab.build import ConfigError, suggest
+from seqlab.report import systems
 from seqlab.report.figures import curves, expect, style
 from seqlab.report.frame import Frame
 from seqlab.report.values import Names, values, where
@@ -26,7 +28,7 @@ class Chart:
     caption: below the figure in the README. where: which runs. hue: one key or two
     (colour, line style). panels: the key that gets a panel a value. log, log_x: logarithmic axes.
     expect: see expect.py. marks: ({"x": 8, "label": ...},) vertical lines. limit: {"y": number or
-    metric (its mean), "label": ...} a horizontal line.
+    metric (its mean), "label": ...} a horizontal line. size: width and height of a panel, inches.
     """
 
     caption: str = ""
@@ -41,6 +43,7 @@ class Chart:
     expect: tuple[Mapping[str, Any], ...] = ()
     marks: tuple[Mapping[str, Any], ...] = ()
     limit: Any = ()
+    size: Any = ()
 
     def points(self, frame: Frame, names: Names) -> Frame:
         """One row a point: the run's keys, `x`, `y` (nan: diverged), `failed`."""
@@ -49,6 +52,23 @@ class Chart:
     def labels(self, names: Names) -> tuple[str, str]:
         """Default texts of the two axes."""
         raise NotImplementedError
+
+    def check(self, names: systems.Pairs) -> None:
+        """Raise ConfigError for what is wrong before there are runs; names: `report.names`."""
+        systems.check_condition(self.where, names, "report.figures: where")
+
+    def words(self, frame: Frame, names: Names) -> list[str]:
+        """What the figure shows, in sentences for the README; none unless a kind has some."""
+        del frame, names
+        return []
+
+    def grid(self, panels: int) -> tuple[Figure, list[Axes]]:
+        """An empty figure and the axes of its panels."""
+        return style.grid(panels, self.columns, self.size)
+
+    def finish(self, axis: Axes, data: Frame, looks: Mapping, names: Names) -> None:
+        """What a kind of chart adds to the axes of a panel, whose points are `data`."""
+        del axis, data, looks, names
 
     def draw(self, frame: Frame, names: Names) -> Figure:
         """The figure of the runs in `frame`. Raises ConfigError when there is nothing to draw."""
@@ -63,13 +83,14 @@ class Chart:
         looks = dict(zip(groups, style.styles(groups), strict=True))
         data, ticks = self._numbered(data, looks, names)
         parts = list(data.groupby(self.panels, sort=False)) if self.panels else [(None, data)]
-        figure, axes = style.grid(len(parts), self.columns)
+        figure, axes = self.grid(len(parts))
         for axis, (value, part) in zip(axes, parts, strict=True):
             if self.panels:
                 axis.set_title(names.pair(self.panels, value), fontsize=9, loc="left")
             self._scales(axis, data, ticks)
             self._curves(axis, part, looks, names)
             self._lines(axis, part)
+            self.finish(axis, part, looks, names)
         for axis in axes:
             curves.explain(axis)
         x_label, y_label = self.labels(names)
@@ -127,7 +148,10 @@ class Chart:
             for key, value in zip(hues, group, strict=True):
                 own = own[own[key] == value]
             text = ", ".join(names.pair(key, value) for key, value in zip(hues, group, strict=True))
-            curves.draw(axis, own, look, text)
+            self._curve(axis, own, look, text)
+
+    def _curve(self, axis: Axes, own: Frame, look: Mapping, text: str) -> None:
+        curves.draw(axis, own, look, text)
 
     def _lines(self, axis: Axes, part: Frame) -> None:
         for number, rule in enumerate(self.expect):

@@ -9,12 +9,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 
-# Okabe and Ito's palette, told apart by colour-blind readers, ordered by contrast.
+# Okabe and Ito's palette, told apart by colour-blind readers, ordered by contrast; the last four
+# are of Tol's "muted" scheme and told from the others by their markers too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
+COLOURS += ("#882255", "#332288", "#999933", "#AA4499")
 LINES = ("-", "--", ":", "-.")
-MARKERS = ("o", "s", "^", "D", "v", "P", "*", "<")
+MARKERS = ("o", "s", "^", "D", "v", "P", "*", "<", ">", "p", "h", "d")
 GREY = "#555555"
-PANEL = (3.1, 2.5)  # inches
+PANEL = (3.1, 2.5)  # inches, of one of several panels
+SINGLE = (5.0, 3.0)
 
 
 class PlainLog(LogFormatter):
@@ -49,32 +52,42 @@ def styles(groups: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
     ]
 
 
-def grid(panels: int, columns: int) -> tuple[Figure, list[Axes]]:
-    """A figure of small multiples with one y axis, unused panels removed."""
+def grid(panels: int, columns: int, size: Sequence[float] = ()) -> tuple[Figure, list[Axes]]:
+    """A figure of small multiples with one y axis, unused panels removed.
+
+    size: width and height of a panel in inches (default: PANEL, or SINGLE for one).
+    """
     columns = min(columns, panels)
     rows = -(-panels // columns)
-    width = max(PANEL[0] * columns, 5.0 if panels == 1 else 0.0)
-    height = (PANEL[1] if panels > 1 else 3.0) * rows + 0.6
-    figure = Figure(figsize=(width, height), layout="constrained")
+    width, height = size or (PANEL if panels > 1 else SINGLE)
+    figure = Figure(figsize=(width * columns, height * rows + 0.6), layout="constrained")
     axes = figure.subplots(rows, columns, sharey=True, squeeze=False)
     for spare in list(axes.flat)[panels:]:
         spare.remove()
     used = list(axes.flat)[:panels]
     for axis in used:
-        axis.spines[["top", "right"]].set_visible(False)
-        axis.grid(color="#DDDDDD", linewidth=0.6)
-        axis.set_axisbelow(True)
+        plain(axis)
     return figure, used
 
 
-def legend(figure: Figure, axes: Sequence[Axes], panels: int) -> None:
-    """One legend for all panels: above small multiples, to the right of a single panel."""
+def plain(axis: Axes) -> None:
+    """No box, a light grid below the data."""
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.grid(color="#DDDDDD", linewidth=0.6)
+    axis.set_axisbelow(True)
+
+
+def legend(figure: Figure, axes: Sequence[Axes], panels: int, fewest: int = 2) -> None:
+    """One legend for all panels: above small multiples, to the right of a single panel.
+
+    None for less than `fewest` entries: a single curve needs no name.
+    """
     entries: dict[str, Any] = {}
     for axis in axes:
         handles, labels = axis.get_legend_handles_labels()
         for handle, text in zip(handles, labels, strict=True):
             entries.setdefault(text, handle)
-    if len(entries) < 2:
+    if len(entries) < fewest:
         return
     place: dict[str, Any] = {"loc": "outside upper left"}
     place["ncols"] = max(1, int(figure.get_figwidth() / 2.1))
