@@ -31,7 +31,7 @@ flags.DEFINE_string(
 flags.DEFINE_multi_string("sweep", [], "KEY=A,B: combine every point with these values")
 flags.DEFINE_multi_string("only", [], "KEY=VALUE: run only this part of the sweep")
 flags.DEFINE_string("workdir", None, "where to write (default: experiments/<config>)")
-flags.DEFINE_bool("plan", False, "list the points with their parameters and train nothing")
+flags.DEFINE_bool("plan", False, "list the points with width, parameters and FLOPs; train nothing")
 flags.DEFINE_bool("report", False, "rebuild the report from what is there and train nothing")
 flags.DEFINE_enum("executor", "local", ["local"], "what trains the points")
 flags.DEFINE_enum("on_failure", "continue", ["continue", "stop"], "after a point has failed")
@@ -53,16 +53,17 @@ def main(overrides: dict[str, Any]) -> int:
     for point in points:
         validate(point.config)
     chosen = plan.select(points, FLAGS.only)
+    home = Path("experiments", source.name).resolve()
+    workdir = Path(FLAGS.workdir or home).expanduser().resolve()
     if FLAGS.plan:
-        from seqlab.train.size import parameters  # needs the models; the rest of a plan does not
+        from seqlab.sweep.budget import fit  # needs the models; the rest of a plan does not
+        from seqlab.train.size import size
 
-        print(plan.table(chosen, parameters))
+        print(plan.table(fit(chosen, workdir / "runs"), size))
         return 0
     from seqlab.report import write  # matplotlib is slow to import
 
-    write.check(points[0].config["report"])
-    home = Path("experiments", source.name).resolve()
-    workdir = Path(FLAGS.workdir or home).expanduser().resolve()
+    write.check(points)
     status = 0 if FLAGS.report else execute(chosen, workdir)
     changed = bool(overrides or extra)
     typed = [text for text in sys.argv[1:] if text.lstrip("-") != "report"]
@@ -87,9 +88,11 @@ def check_override(key: str, sweep: list[dict[str, Any]]) -> None:
 
 def execute(points: list[plan.Point], workdir: Path) -> int:
     """Train what is not done. Returns 1 when a point failed."""
-    from seqlab.train.loop import run as train  # after the flags were found to be right
+    from seqlab.sweep.budget import fit  # after the flags were found to be right
+    from seqlab.train.loop import run as train
 
-    outcome = run(points, workdir / "runs", train, FLAGS.on_failure)
+    runs = workdir / "runs"
+    outcome = run(fit(points, runs), runs, train, FLAGS.on_failure)
     print(outcome.summary())
     return outcome.exit_status
 

@@ -10,6 +10,7 @@ from absl.testing import flagsaver
 
 from seqlab.build import ConfigError
 from seqlab.train.directory import RunDirectory
+from seqlab.train.size import Size
 from seqlab.train.writer import MetricsWriter
 
 ROOT = Path(__file__).parents[1]
@@ -120,7 +121,7 @@ def test_rebuilding_the_report_trains_nothing(config, trained):
 
 
 def test_the_plan_trains_nothing(config, trained, capsys, monkeypatch):
-    monkeypatch.setattr("seqlab.train.size.parameters", lambda config: 1234)
+    monkeypatch.setattr("seqlab.train.size.size", lambda config: Size(64, 1234, 1000, 5000))
     assert run(config=config, plan=True) == 0
     assert capsys.readouterr().out.count("1,234") == 4
     assert not trained

@@ -86,15 +86,17 @@ def test_metrics_are_strict_json_and_read_back(tmp_path):
         assert len(path.read_text().splitlines()) == 2  # there before close
         with pytest.raises(ValueError, match="one number"):
             writer.write(2, "train", {"loss": np.zeros(2)})
+        writer.write(1, "test_uniform", {"accuracy": 0.5})
         with pytest.raises(ValueError, match="'dev' is none of"):
             writer.write(2, "dev", {"loss": 1.0})
         with pytest.raises(ValueError, match="no name for a metric"):
             writer.write(2, "train", {"step": 1.0})
     for line in path.read_text().splitlines():
         json.loads(line, parse_constant=lambda word: pytest.fail(f"not JSON: {word}"))
-    first, second = read(path)
+    first, second, variant = read(path)
     assert first == {"step": 1, "split": "train", "loss": 0.5, "bad": math.inf}
     assert math.isnan(second["loss"])
+    assert history([variant]) == {"test_uniform/accuracy": {1: 0.5}}
 
 
 def test_a_resumed_run_has_one_row_a_step_and_later_values_win(tmp_path):

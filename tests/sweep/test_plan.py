@@ -7,6 +7,7 @@ from seqlab.config import defaults
 from seqlab.sweep.arguments import split
 from seqlab.sweep.plan import extend, ids, parse_assignment, parse_sweeps, points, select, table
 from seqlab.sweep.source import Source
+from seqlab.train.size import Size
 
 SWEEP = [
     {"model.placement": placement, "model.depth": depth, "seed": seed}
@@ -103,17 +104,18 @@ def test_only_selects_by_value_or_label():
         select(everything, ["placement=Pre"])
 
 
-def test_the_plan_counts_the_parameters_of_equal_models_once():
-    asked = []
+def test_the_plan_shows_the_size_of_every_point():
+    def size(config):
+        depth = config["model"]["depth"]
+        return Size(64, 1000 * depth, 900 * depth, 1_500_000 * depth)
 
-    def parameters(config):
-        asked.append(config)
-        return 1000 * config["model"]["depth"]
-
-    text = table(points(defaults(), SWEEP), parameters)
-    assert len(asked) == 4
-    assert "2,000" in text
-    assert len(text.splitlines()) == 9
+    lines = table(points(defaults(), SWEEP), size).splitlines()
+    assert len(lines) == 9
+    assert " ".join(lines[0].split()) == (
+        "point width parameters without embeddings MFLOPs a pair steps"
+    )
+    assert lines[1].split()[2:] == ["64", "2,000", "1,800", "3.000", "1,000"]
+    assert len({len(line) for line in lines}) == 1
 
 
 def test_a_config_file_with_and_without_argument(tmp_path):

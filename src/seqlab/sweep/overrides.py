@@ -16,6 +16,7 @@ from ml_collections import ConfigDict
 
 from seqlab.build import ConfigError, suggest
 from seqlab.config import OPEN, defaults, flatten
+from seqlab.train.assign import assign
 
 _MISSING = object()  # the default of an option that only its part knows
 _PART = re.compile(r"\w+(\.\w+)*\.[A-Z]\w*")
@@ -28,16 +29,10 @@ def apply_overrides(config: ConfigDict | Mapping, overrides: Mapping[str, Any]) 
     """
     result = _plain(config)
     for key, value in overrides.items():
-        *path, last = key.split(".")
         default = schema(key)
         as_flag = isinstance(value, str) and type(default) in (bool, int, float)
         value = parse(key, value) if as_flag else _cast(key, value, default)
-        group = result
-        for name in path:
-            if not isinstance(group.get(name), dict):  # a part given as a path gets an option
-                group[name] = {"kind": group[name]} if group.get(name) else {}
-            group = group[name]
-        group[last] = copy.deepcopy(value)
+        assign(result, key, value)
     return check(result)
 
 

@@ -5,7 +5,6 @@ An id says what the sweep varies and ends in a hash of all keys that change resu
 """
 
 import itertools
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -128,33 +127,45 @@ def matches(key: str, text: str, value: Any) -> bool:
         return False
 
 
-def table(candidates: list[Point], parameters: Callable[[dict[str, Any]], int]) -> str:
-    """The plan as text: number, id, parameters. Equal models are counted once."""
-    counts: dict[str, int] = {}
-    lines = []
+def table(candidates: list[Point], size: Callable[[dict[str, Any]], Any]) -> str:
+    """The plan as text, a line a point. size: config -> seqlab.train.size.Size."""
+    head = ["", "point", "width", "parameters", "without embeddings", "MFLOPs a pair", "steps"]
+    lines = [head]
     for number, point in enumerate(candidates, 1):
-        same = _text({key: point.config[key] for key in ("task", "data", "model")})
-        if same not in counts:
-            counts[same] = parameters(point.config)
-        steps = point.config["train"]["steps"]
-        lines.append((str(number), point.id, f"{counts[same]:,}", f"{steps:,}"))
-    lines.insert(0, ("", "point", "parameters", "steps"))
-    widths = [max(len(line[column]) for line in lines) for column in range(4)]
+        found = size(point.config)
+        counts = (found.width, found.parameters, found.parameters_without_embeddings)
+        mega, steps = f"{found.flops / 1e6:,.3f}", f"{point.config['train']['steps']:,}"
+        lines.append([str(number), point.id, *(f"{each:,}" for each in counts), mega, steps])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    sides = [">", "<", *">>>>>"]  # ids to the left
     return "\n".join(
-        f"{a:>{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d:>{widths[3]}}"
-        for a, b, c, d in lines
+        "  ".join(f"{t:{s}{w}}" for t, s, w in zip(line, sides, widths, strict=True))
+        for line in lines
     )
 
 
 def label(value: Any) -> str:
     """A short name of a value, fit for a file name: the class of a part, a number, a word."""
+    if isinstance(value, Mapping) and "kind" not in value:
+        return "-".join(leaves(value))[:40]
     if isinstance(value, Mapping):
-        value = value.get("kind", json.dumps(value))
+        value = value["kind"]
     if isinstance(value, str) and re.fullmatch(r"\w+(\.\w+)*\.[A-Z]\w*", value):
         value = value.rpartition(".")[2]
     if isinstance(value, tuple):
         value = "x".join(label(item) for item in value)
     return re.sub(r"[^A-Za-z0-9.+-]+", "-", str(value))[:40]
+
+
+def leaves(value: Mapping[str, Any]) -> list[str]:
+    """Labels of the values in nested dicts; a switch that is on by the name of its key."""
+    found = []
+    for key, inner in value.items():
+        if isinstance(inner, Mapping):
+            found += leaves(inner)
+        else:
+            found.append(key if inner is True else label(inner))
+    return found
 
 
 def lookup(config: Mapping[str, Any], key: str) -> Any:

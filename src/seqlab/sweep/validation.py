@@ -2,10 +2,12 @@
 
 import dataclasses
 import inspect
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from seqlab.build import ConfigError, check_type, resolve, suggest
+from seqlab.build import ConfigError, check_type, holds_part, resolve, suggest
+from seqlab.sweep.variants import check_variants
 
 CHOICES = {
     "train.batch_unit": ("examples", "tokens"),
@@ -14,7 +16,7 @@ CHOICES = {
     "train.precision": ("fp32", "bf16"),
     "train.parallel": ("jit",),
     "train.best.direction": ("min", "max"),
-    "decode.method": ("greedy", "beam", "none"),
+    "decode.method": ("greedy", "beam", "sample", "none"),
     "report.direction": ("min", "max"),
 }
 POSITIVE = (
@@ -32,6 +34,7 @@ POSITIVE = (
     "train.lr",
     "decode.max_length",
     "decode.beam",
+    "decode.temperature",
 )
 NOT_NEGATIVE = (
     "model.kv_heads",
@@ -45,6 +48,10 @@ NOT_NEGATIVE = (
     "evaluate.examples",
     "decode.min_length",
     "decode.no_repeat_ngram",
+    "decode.top_k",
+    "decode.seed",
+    "budget.parameters",
+    "budget.flops",
 )
 FRACTIONS = ("model.dropout", "train.label_smoothing", "train.ema")  # 0 <= value < 1
 
@@ -66,17 +73,43 @@ def validate(config: Mapping[str, Any]) -> None:
     for key in FRACTIONS:
         if not 0 <= _get(config, key) < 1:
             raise ConfigError(f"config.{key}: must be in [0, 1), got {_get(config, key)!r}")
-    model = config["model"]
-    for side in ({}, model["encoder"], model["decoder"]):
-        _check_heads(model | side)
+    if not 0 < _get(config, "decode.top_p") <= 1:
+        raise ConfigError(
+            f"config.decode.top_p: must be in (0, 1], got {_get(config, 'decode.top_p')!r}"
+        )
     _check_buckets(config["data"])
     _check_batch(config)
     for key, spec in _parts(config):
         _check_part(spec, f"config.{key}")
+    _check_budget(config)
+    check_variants(config, validate)
+    for side in sides(config):
+        _check_kv_heads(side)
+        for heads in heads_of(side):
+            if not (config["budget"]["parameters"] or config["budget"]["flops"]):
+                _check_width(side["width"], heads)
 
 
-def _check_heads(model: Mapping[str, Any]) -> None:
-    width, heads, kv_heads = model["width"], model["heads"], model["kv_heads"] or model["heads"]
+def sides(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The model's keys as its encoder, if it has one, and its decoder read them."""
+    model = config["model"]
+    layout = resolve(model["kind"], "config.model.kind").layout
+    names = ("decoder",) if layout == "prefix" else ("encoder", "decoder")
+    return [{**model, **model[name]} for name in names]
+
+
+def heads_of(side: Mapping[str, Any]) -> list[int]:
+    """The numbers of heads in a side of the model: those of the mixers in its pattern."""
+    found = set()
+    for name in re.findall(r"[A-Za-z_]\w*", side["pattern"]):
+        spec = side["mixers"].get(name, {})
+        spec = {"kind": spec} if isinstance(spec, str) else spec
+        if spec and "heads" in _options(resolve(spec["kind"], f"config.model.mixers.{name}")):
+            found.add(spec.get("heads", side["heads"]))
+    return sorted(found)
+
+
+def _check_width(width: int, heads: int) -> None:
     if width % heads:
         below, above = width - width % heads, width - width % heads + heads
         widths = f"{below} or {above}" if below else f"{above}"
@@ -88,12 +121,34 @@ def _check_heads(model: Mapping[str, Any]) -> None:
             f"widths for {heads} heads are {widths}, the nearest heads for width {width} are "
             f"{fitting}"
         )
+
+
+def _check_kv_heads(side: Mapping[str, Any]) -> None:
+    heads, kv_heads = side["heads"], side["kv_heads"] or side["heads"]
     if heads % kv_heads:
         divisors = [n for n in range(1, heads + 1) if heads % n == 0]
         raise ConfigError(
             f"config.model.kv_heads: {kv_heads} does not divide model.heads {heads}; choose from "
             f"{', '.join(map(str, divisors))}"
         )
+
+
+def _check_budget(config: Mapping[str, Any]) -> None:
+    budget, model = config["budget"], config["model"]
+    if not 0 < budget["tolerance"] < 1:
+        raise ConfigError(
+            f"config.budget.tolerance: must be in (0, 1), got {budget['tolerance']!r}"
+        )
+    if budget["parameters"] and budget["flops"]:
+        raise ConfigError(
+            "config.budget: set `parameters` or `flops`; one width cannot be fitted to both"
+        )
+    for side in ("encoder", "decoder"):
+        if (budget["parameters"] or budget["flops"]) and "width" in model[side]:
+            raise ConfigError(
+                f"config.model.{side}.width: a budget fits one width for encoder and decoder; "
+                "leave this key out"
+            )
 
 
 def _check_buckets(data: Mapping[str, Any]) -> None:
@@ -136,18 +191,15 @@ def _parts(config: Mapping[str, Any]) -> list[tuple[str, Any]]:
         names = ("position", "placement", "norm", "feedforward")
         found += [(f"{at}.{name}", group[name]) for name in names if name in group]
         found += [(f"{at}.mixers.{name}", s) for name, s in group.get("mixers", {}).items()]
-    return [*found, ("model.kind", config["model"]["kind"])]
+    model = config["model"]
+    return [*found, ("model.bridge", model["bridge"]), ("model.kind", model["kind"])]
 
 
 def _check_part(spec: Any, where: str) -> None:
     """The part exists and has the options that the config gives it, of the right types."""
     spec = {"kind": spec} if isinstance(spec, str) else spec
     factory = resolve(spec.get("kind"), where)
-    known = {
-        name: parameter.annotation
-        for name, parameter in inspect.signature(factory).parameters.items()
-        if name not in ("parent", "name")
-    }
+    known = _options(factory)
     if not dataclasses.is_dataclass(factory):
         return  # tokenizers take their options in `fit`, which checks them
     for name in spec.keys() - {"kind"}:
@@ -157,6 +209,17 @@ def _check_part(spec: Any, where: str) -> None:
                 + suggest(name, known, "its options are")
             )
         check_type(spec[name], known[name], f"{where}.{name}")
+        if isinstance(spec[name], str | Mapping) and holds_part(known[name]):
+            _check_part(spec[name], f"{where}.{name}")
+
+
+def _options(factory: Any) -> dict[str, Any]:
+    """The options of a part and their types."""
+    return {
+        name: parameter.annotation
+        for name, parameter in inspect.signature(factory).parameters.items()
+        if name not in ("parent", "name")
+    }
 
 
 def _get(config: Mapping[str, Any], key: str) -> Any:
