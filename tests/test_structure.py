@@ -26,10 +26,12 @@ BELOW = {
     "tasks": "types build data",
     "decoding": "types build models",
     "train": "types build config nn data tasks models decoding",
-    "analysis": "types build config data tasks models decoding train sweep",
+    "analysis": "types build config data tasks models decoding train sweep report",
     "sweep": "types build config train",
     "report": "types build config train sweep",
-    "predict": "build config analysis",
+    "predict": "build analysis",
+    "export": "build train analysis",
+    "evaluate": "build analysis",
 }
 
 

@@ -208,6 +208,7 @@ def _report() -> dict[str, Any]:
         "axes": (),
         "columns": (),
         "where": (),  # pairs (dotted key, value): which runs the main table shows
+        "names": (),  # pairs (name of a system, {key: value}); see report/systems.py
         "labels": (),  # pairs (key or value or metric, text)
         "failed": {},  # {"metric": ..., "above" or "below": number or metric}
         "figures": (),

@@ -7,6 +7,9 @@ import pytest
 from seqlab import load_run
 from toys import ROOT
 
+# Old runs are of older versions.
+pytestmark = pytest.mark.filterwarnings("ignore:the run was trained with")
+
 RUNS = sorted((ROOT / "tests" / "fixtures").glob("run_v*"))
 
 

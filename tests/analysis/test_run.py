@@ -1,5 +1,6 @@
 """A finished run, opened elsewhere from its directory alone."""
 
+import importlib.metadata
 import json
 import pickle
 import shutil
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from seqlab import load_run
+from seqlab.analysis.generation import Hypothesis
 from seqlab.build import ConfigError
 from toys import config, pair, python, train
 
@@ -103,7 +105,7 @@ def test_a_long_text_is_cut_with_a_warning_that_names_it(opened):
 
 def test_outputs_without_an_end_are_named(opened, monkeypatch):
     texts, cut = ["a", "", "b", "c"], {0: False, 1: True, 2: True, 3: True}
-    stub = dict(enumerate("wxyz")), cut
+    stub = {n: [Hypothesis("wxyz"[n], 0.0, (), cut[n])] for n in cut}
     monkeypatch.setattr("seqlab.analysis.run.generate", lambda *arguments: stub)
     with pytest.warns(
         UserWarning, match=r"outputs \[3, 4\] have no end within decode.max_length = 6"
@@ -210,3 +212,15 @@ def test_predict_takes_decoding_options(opened):
     assert len(opened.predict(TEXTS, method="beam", beam=3, length_penalty="gnmt:0.6")) == 3
     with pytest.raises(ConfigError, match=r"decode\.beams.*did you mean"):
         opened.predict(TEXTS, beams=3)
+
+
+def test_other_versions_of_jax_and_flax_are_told(directory, tmp_path):
+    path = tmp_path / "run"
+    shutil.copytree(directory, path)
+    here = importlib.metadata.version("flax")
+    versions = {"jax": importlib.metadata.version("jax") + ".1", "flax": "0.2.0"}
+    (path / "environment.json").write_text(json.dumps({"versions": versions}))
+    with pytest.warns(UserWarning) as caught:
+        load_run(path)
+    [message] = [str(each.message) for each in caught]
+    assert message.startswith(f"the run was trained with flax 0.2.0, {here} is installed")

@@ -90,7 +90,8 @@ def test_keys_are_scored_once_a_source():
     p = jax.tree.map(jnp.asarray, drawn)
     carry = mixer.init_carry(B, 0, S)
     _, carry = mixer.apply({"params": p}, X[:, :1], View.of(VIEW.mask[:, :1]), carry, MEMORY)
-    np.testing.assert_allclose(carry.source.keys[:, :, 0], SOURCE @ drawn["score_key"][0], atol=1e-5)
+    expected = SOURCE @ drawn["score_key"][0]
+    np.testing.assert_allclose(carry.source.keys[:, :, 0], expected, atol=1e-5)
     other = {**p, "score_key": p["score_key"] * 7}
     one = View.of(VIEW.mask[:, 1:2])
     a, _ = mixer.apply({"params": p}, X[:, 1:2], one, carry)

@@ -33,6 +33,9 @@ def test_by_length_leaves_out_lengths_with_few_records():
     assert scores["wer@3"] == 50.0
     assert scores["per@3"] == pytest.approx(100 * 2 / 6)
     assert "per@5" not in scores
+    assert task.bins(RECORDS) == [None, 3.0, 3.0]
+    assert Transduction().bins(RECORDS) == [None, None, None]
+    assert task.example_scores(["HH EH L OW", "K AE", "D AO G"], RECORDS) == [1.0, 0.0, 1.0]
     assert "extrapolation_length" not in scores
 
 

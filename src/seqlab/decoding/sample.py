@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from seqlab.build import ConfigError
+from seqlab.decoding.greedy import Choose
 
 
 def top_k(log_p: Float[Array, "B V"], k: int) -> Float[Array, "B V"]:
@@ -52,6 +53,20 @@ class Sample:
         log_p = top_k(log_p, self.k) if self.k else log_p
         log_p = top_p(log_p, self.p) if self.p < 1 else log_p
         return jax.random.categorical(key, log_p, axis=-1)
+
+
+def by_number(sample: Sample, numbers: Int[Array, " B"]) -> Choose:
+    """A `choose` whose draw for a row depends on the row's number, not on its place in the batch.
+
+    Row b draws with fold_in(key, numbers[b]): the same example gets the same draw in whichever
+    batch it stands.
+    """
+
+    def choose(key: jax.Array, log_p: Float[Array, "B V"]) -> Int[Array, " B"]:
+        keys = jax.vmap(jax.random.fold_in, (None, 0))(key, numbers)
+        return jax.vmap(lambda own, row: sample(own, row[None])[0])(keys, log_p)
+
+    return choose
 
 
 def _ranks(log_p: Float[Array, "B V"]) -> Int[Array, "B V"]:

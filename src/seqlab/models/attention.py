@@ -39,7 +39,7 @@ def attention_maps(
     Row t of a decoder's map is where it looked while it predicted the token after inputs[:, t].
     Empty for a model without attention. Pure: jit it with the model held fixed.
     """
-    _, sown = model.apply(
+    out: Any = model.apply(
         {"params": params},
         inputs,
         mask,
@@ -47,9 +47,10 @@ def attention_maps(
         source_mask=source_mask,
         mutable=["intermediates"],
     )
+    sown = out[1].get("intermediates", {})
     found: list[AttentionMap] = []
     for part in ("encoder", "decoder"):
-        tree = sown.get("intermediates", {}).get(part, {}).get("stack", {})
+        tree = sown.get(part, {}).get("stack", {})
         if tree:
             found += _of_stack(getattr(model, part).stack, tree, part)
     return found

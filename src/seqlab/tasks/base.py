@@ -18,6 +18,7 @@ class Task(abc.ABC):
 
     abstract: ClassVar[bool] = True
     generated: ClassVar[bool] = False  # True: see `Generated`
+    aligned: ClassVar[bool] = False  # True: `alignment` is known
 
     @abc.abstractmethod
     def load(self, data: Mapping[str, Any], split: str) -> Sequence[Record]:
@@ -30,6 +31,25 @@ class Task(abc.ABC):
     @abc.abstractmethod
     def conventions(self, records: Sequence[Record]) -> dict[str, str]:
         """How each metric is computed, in words or as a signature; records: some to be scored."""
+
+    def alignment(self, record: Record) -> Sequence[int]:
+        """The source position, from 0, that each target position of an `aligned` task stands for.
+
+        In the words of the record, one token each; there is none for EOS.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no gold alignments")
+
+    def bins(self, records: Sequence[Record]) -> list[float | None]:
+        """The bin of each record in series over source length, None: in none; of scores and of
+        the loss, "loss@15". No bins by default."""
+        return [None] * len(records)
+
+    def example_scores(self, hypotheses: Sequence[str], records: Sequence[Record]) -> list[float]:
+        """A score for each predicted text, larger is better; by default 1 where it equals a
+        reference and 0 elsewhere. Raises ValueError when the counts differ."""
+        check_counts(hypotheses, records)
+        pairs = zip(hypotheses, records, strict=True)
+        return [float(text in record.references) for text, record in pairs]
 
     def baselines(self, train: Ragged, valid: Ragged) -> dict[str, float]:
         """What simple models reach, from the encoded targets of two splits; none by default."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from seqlab.data.encode import Ragged
 from seqlab.data.records import Record
-from seqlab.tasks import corpus
+from seqlab.tasks import corpus, lengths
 from seqlab.tasks.base import Task, check_counts
 from seqlab.tasks.distance import edit_distance
 from seqlab.tasks.ngram import trigram_loss
@@ -22,8 +22,8 @@ class Transduction(Task):
     """Symbols are what stands between spaces in the target (phones).
 
     references: column with all valid targets ("": the target is the only one). by_length: score
-    by source length (characters), too, at lengths with at least `least` records. trained_length:
-    longest source that was trained on, for the extrapolation length (0: none).
+    and loss by source length (characters), too, at lengths with at least `least` records.
+    trained_length: longest source that was trained on, for the extrapolation length (0: none).
     """
 
     references: str = "references"
@@ -36,6 +36,12 @@ class Transduction(Task):
     def load(self, data: Mapping[str, Any], split: str) -> Sequence[Record]:
         return corpus.load(data, split, self.references)
 
+    def bins(self, records: Sequence[Record]) -> list[float | None]:
+        """The source length itself."""
+        if not (self.by_length or self.trained_length):
+            return super().bins(records)
+        return lengths.frequent([float(len(record.source)) for record in records], self.least)
+
     def score(self, hypotheses: Sequence[str], records: Sequence[Record]) -> dict[str, float]:
         """per: 100 * edit distance to the closest reference / length of that reference, summed.
 
@@ -47,19 +53,18 @@ class Transduction(Task):
         check_counts(hypotheses, records)
         tallies = [_tally(text, record) for text, record in zip(hypotheses, records, strict=True)]
         metrics = _rates(tallies)
-        if not (self.by_length or self.trained_length):
-            return metrics
-        lengths = [len(record.source) for record in records]
-        series = {}
-        for length in sorted(set(lengths)):
-            group = [tally for tally, n in zip(tallies, lengths, strict=True) if n == length]
-            if len(group) >= self.least:
-                series[length] = _rates(group)
+        series = {
+            int(length): _rates([tallies[number] for number in numbers])
+            for length, numbers in lengths.members(self.bins(records)).items()
+        }
         for length, rates in series.items():
             metrics |= {f"{name}@{length}": value for name, value in rates.items()}
         if self.trained_length:
-            pairs = zip(tallies, lengths, strict=True)
-            trained = [tally for tally, n in pairs if n <= self.trained_length]
+            trained = [
+                tally
+                for tally, record in zip(tallies, records, strict=True)
+                if len(record.source) <= self.trained_length
+            ]
             limit = 1.5 * _rates(trained)["wer"] if trained else 0.0
             metrics["extrapolation_length"] = _reach(series, limit)
         return metrics

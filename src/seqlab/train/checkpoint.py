@@ -95,12 +95,24 @@ class Checkpoints:
                 step, items, metrics=known, custom_metadata={"data": dict(data)}, force=True
             )
 
+    def save_weights(self, params: Any, step: int) -> None:
+        """Save parameters alone, to load and to start from but not to resume."""
+        with _quiet():
+            self._orbax.save_checkpointables(step, {"weights": {"params": params}}, force=True)
+
     def restore(self, like: TrainState, step: int | None = None) -> tuple[TrainState, dict]:
         """The state saved at `step` (default: the latest) on the devices of `like`, and the data's.
 
-        Raises FileNotFoundError naming the steps there are.
+        Raises FileNotFoundError naming the steps there are, or for a checkpoint of weights alone.
         """
         step = self._existing(step)
+        with _quiet():
+            metadata: Any = self._orbax.checkpointables_metadata(step)
+        if "training" not in metadata.metadata:
+            raise FileNotFoundError(
+                f"the checkpoint of step {step} in {self._orbax.directory} holds weights alone, "
+                "from which training cannot be resumed; start a new run with init_from"
+            )
         abstract = jax.tree.map(
             lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding), like
         )
@@ -116,7 +128,6 @@ class Checkpoints:
             items = self._orbax.load_checkpointables(
                 step, {"weights": weights, "training": training}
             )
-            metadata: Any = self._orbax.checkpointables_metadata(step)
         state = TrainState(
             step=items["training"]["step"],
             params=items["weights"]["params"],
@@ -129,7 +140,8 @@ class Checkpoints:
     def weights(self, params: Any, step: int | None = None) -> tuple[Any, int]:
         """Parameters for inference (the moving average where kept) and their step, on one device.
 
-        params: a tree of the shapes that are expected. step: default the best.
+        params: a tree of the shapes and dtypes that are expected; weights that were saved in
+        another dtype are cast. step: default the best.
         """
         step = self._existing(self.best_step() if step is None else step)
         place = jax.sharding.SingleDeviceSharding(jax.local_devices()[0])

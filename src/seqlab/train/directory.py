@@ -5,6 +5,7 @@
     status.json        {"state": pending | running | done | failed, "step", "traceback", ...}
     conventions.json   what the scores mean: BLEU signature, definition of PER
     metrics.jsonl      one JSON object a line (train/writer.py)
+    predictions/       test.jsonl: what was generated at the last test (train/predictions.py)
     tokenizer/         what is needed to read and write text again
     checkpoints/       Orbax
 
@@ -79,6 +80,10 @@ class RunDirectory:
     @property
     def metrics(self) -> Path:
         return self.path / "metrics.jsonl"
+
+    @property
+    def predictions(self) -> Path:
+        return self.path / "predictions" / "test.jsonl"
 
     @property
     def tokenizer(self) -> Path:

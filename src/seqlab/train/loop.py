@@ -1,15 +1,17 @@
 """One run from its config to its directory: train, evaluate, save; resume where it stopped."""
 
+import dataclasses
 import logging
 from pathlib import Path
 from typing import Any
 
-from seqlab.decoding.method import convention
+from seqlab.train import variants
 from seqlab.train.cache import use_compilation_cache
 from seqlab.train.checkpoint import Checkpoints
+from seqlab.train.conventions import conventions
 from seqlab.train.directory import RunDirectory
 from seqlab.train.lengths import check_lengths
-from seqlab.train.size import count
+from seqlab.train.size import check_budget, size
 from seqlab.train.source import dataset_of
 from seqlab.train.training import Training
 from seqlab.train.writer import MetricsWriter
@@ -24,13 +26,14 @@ def run(config: dict[str, Any], directory: Path, name: str) -> None:
     status and metrics tell. Raises what went wrong otherwise.
     """
     use_compilation_cache()
+    check_budget(config)
     run_directory = RunDirectory.create(directory, config)
     dataset = dataset_of(config)
     if not run_directory.tokenizer.exists():
         dataset.save(run_directory.tokenizer)
     run_directory.conventions = {
-        **dataset.conventions(),
-        "decoding": convention(config["decode"]),
+        **conventions(config, dataset.task, dataset.records("valid")),
+        **variants.conventions(config),
     }
     best = config["train"]["best"]
     checkpoints = Checkpoints(
@@ -39,6 +42,7 @@ def run(config: dict[str, Any], directory: Path, name: str) -> None:
     try:
         training = Training(config, dataset, checkpoints)
         check_lengths(config, training.programs.model)
+        variants.check_variants(config, dataset)
         resumed = training.restore()
         log.info("%s: %s", name, f"restored step {resumed}" if resumed else "starting from scratch")
         run_directory.update(step=resumed, resumed_from=resumed or None)
@@ -48,7 +52,7 @@ def run(config: dict[str, Any], directory: Path, name: str) -> None:
             if not resumed:
                 writer.write(0, "data", dataset.counts())
                 writer.write(0, "baseline", dataset.baselines())
-                writer.write(0, "model", {"parameters": count(training.state.params)})
+                writer.write(0, "model", dataclasses.asdict(size(config)))
             training.run(run_directory, writer, name)
     finally:
         checkpoints.close()

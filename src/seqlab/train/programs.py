@@ -7,17 +7,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from seqlab.data.text.base import EOS, PAD
 from seqlab.decoding.greedy import Decoded
 from seqlab.decoding.method import method
+from seqlab.models.attention import attention_maps
 from seqlab.models.base import Model
 from seqlab.train.compiled import Compiled
 from seqlab.train.hyper import Hyper
 from seqlab.train.parallel import replicated
-from seqlab.train.size import example_inputs, make_model
+from seqlab.train.size import abstract_params, example_inputs, make_model
 from seqlab.train.state import TrainState
-from seqlab.train.step import Recipe, sums, train_step, train_steps
+from seqlab.train.step import Recipe, row_sums, train_step, train_steps
 from seqlab.types import Batch
 
 
@@ -26,8 +28,10 @@ class Programs:
     """A model and its compiled functions.
 
     init(key, hyper) -> TrainState. train(state, batches, count, hyper) -> (state, metrics), the
-    state donated. evaluate(params, batch) -> summed [loss, nll, correct, tokens]. decode(params,
-    prompts) -> Decoded.
+    state donated. evaluate(params, batch) -> [B, 3], summed nll, correct tokens and tokens of each
+    row. decode(params, prompts) -> Decoded. attention(params, batch) -> [L, B, T, S], the weights
+    of every attention to the source, bottom first, averaged over heads; only where the model
+    `attends`.
     """
 
     model: Model
@@ -35,10 +39,18 @@ class Programs:
     train: Compiled
     evaluate: Compiled
     decode: Compiled
+    attention: Compiled
+
+    @functools.cached_property
+    def attends(self) -> bool:
+        """Does the decoder attend to the source? Found without computing anything."""
+        maps = functools.partial(attention_maps, self.model)
+        found = jax.eval_shape(maps, abstract_params(self.model), **example_inputs(self.model))
+        return any(each.part == "cross" for each in found)
 
     def compilations(self) -> tuple[int, float]:
         """How many there have been, and the seconds they took."""
-        all_of_them = (self.init, self.train, self.evaluate, self.decode)
+        all_of_them = (self.init, self.train, self.evaluate, self.decode, self.attention)
         return sum(p.count for p in all_of_them), sum(p.seconds for p in all_of_them)
 
 
@@ -73,14 +85,23 @@ def _programs(decides: str) -> Programs:
         return TrainState.create(params, recipe.optimizer_for(hyper), run_key, recipe.ema)
 
     def evaluate(params: Any, batch: Batch) -> jax.Array:
-        return sums(model, params, batch, 0.0, None, None)[1]
+        return row_sums(model, params, batch)
 
     generate = method(config["decode"], EOS, PAD)
 
     def decode(params: Any, prompts: Batch) -> Decoded:
-        return generate(
-            model, params, prompts.inputs, prompts.mask, prompts.source, prompts.source_mask
+        return generate(model, params, *read_by_decoding(prompts))
+
+    def attention(params: Any, batch: Batch) -> jax.Array:
+        maps = attention_maps(
+            model,
+            params,
+            batch.inputs,
+            batch.mask,
+            source=batch.source,
+            source_mask=batch.source_mask,
         )
+        return jnp.stack([each.weights.mean(axis=1) for each in maps if each.part == "cross"])
 
     return Programs(
         model,
@@ -92,4 +113,11 @@ def _programs(decides: str) -> Programs:
         ),
         Compiled(evaluate, out_shardings=everywhere),
         Compiled(decode, out_shardings=everywhere),
+        Compiled(attention, out_shardings=everywhere),
     )
+
+
+def read_by_decoding(prompts: Batch) -> tuple[Any, ...]:
+    """The fields of a prompt batch in the order in which `decoding.method` takes them."""
+    pair = prompts.inputs, prompts.mask, prompts.source, prompts.source_mask
+    return (*pair, prompts.index)

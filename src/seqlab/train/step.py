@@ -59,6 +59,17 @@ def sums(model: Model, params: Any, batch: Batch, smoothing: Any, dropout: Any, 
     return loss, jnp.stack([loss, nll, right, jnp.sum(batch.weights)])
 
 
+def row_sums(model: Model, params: Any, batch: Batch) -> jax.Array:
+    """Summed loss without smoothing (nats), correct tokens and tokens of each row: [B, 3]."""
+
+    def one(*row: jax.Array) -> jax.Array:
+        logits, targets, weights = (array[None] for array in row)
+        nll = cross_entropy(logits, targets, weights)
+        return jnp.stack([nll, correct(logits, targets, weights), jnp.sum(weights)])
+
+    return jax.vmap(one)(forward(model, params, batch), batch.targets, batch.weights)
+
+
 def accumulated(
     model: Model, recipe: Recipe, state: TrainState, batch: Batch, hyper: Hyper
 ) -> tuple[Any, jax.Array]:

@@ -10,17 +10,20 @@ import numpy as np
 from tqdm import tqdm
 
 from seqlab.data.dataset import Dataset
+from seqlab.train.alignment import alignment
 from seqlab.train.checkpoint import Checkpoints
 from seqlab.train.diagnose import first_nonfinite
 from seqlab.train.directory import RunDirectory
 from seqlab.train.dispatch import Dispatches
-from seqlab.train.evaluate import free_running, teacher_forced
+from seqlab.train.evaluate import all_scores, teacher_forced
 from seqlab.train.gradient_norms import rows
 from seqlab.train.hyper import Hyper
 from seqlab.train.initial import initial_params
 from seqlab.train.parallel import put_replicated
+from seqlab.train.predictions import Prediction, save
 from seqlab.train.programs import programs
 from seqlab.train.state import TrainState
+from seqlab.train.variants import variant_scores
 from seqlab.train.writer import MetricsWriter, history, read
 from seqlab.types import Batch
 
@@ -78,7 +81,7 @@ class Training:
                     if self._stops_early(directory):
                         directory.update(stopped_early=True)
                         break
-            self._finish(writer)
+            self._finish(directory, writer)
         finally:
             self.stream.close()
 
@@ -127,6 +130,7 @@ class Training:
         self.evaluated = {}
         if self._is_evaluation(step):
             scores = teacher_forced(self.programs, self.weights, self.dataset, "valid")
+            scores |= alignment(self.programs, self.weights, self.dataset, "valid")
             writer.write(step, "valid", scores)
             self.evaluated = {f"valid/{key}": value for key, value in scores.items()}
         if step in self.config["evaluate"]["at"] and step != train["steps"]:
@@ -145,16 +149,21 @@ class Training:
         """What is evaluated: the moving average where one is kept."""
         return self.state.params if self.state.ema is None else self.state.ema
 
-    def _test(self, writer: MetricsWriter) -> None:
-        scores = teacher_forced(self.programs, self.weights, self.dataset, "test")
-        if self.config["decode"]["method"] != "none":
-            limit = self.config["evaluate"]["examples"]
-            scores |= free_running(self.programs, self.weights, self.dataset, "test", limit)
+    def _test(self, writer: MetricsWriter) -> list[Prediction]:
+        """Write the test scores; returns the texts they are of."""
+        scores, predictions = all_scores(
+            self.config, self.programs, self.weights, self.dataset, "test"
+        )
         writer.write(self.step, "test", scores)
+        return predictions
 
-    def _finish(self, writer: MetricsWriter) -> None:
-        """Test scores of the last step, and what the run cost."""
-        self._test(writer)
+    def _finish(self, directory: RunDirectory, writer: MetricsWriter) -> None:
+        """Test scores of the last step and of the variants, the texts, and what the run cost."""
+        predictions = self._test(writer)
+        if predictions:
+            save(directory.predictions, predictions)
+        for split, scores in variant_scores(self.config, self.weights, self.dataset).items():
+            writer.write(self.step, split, scores)
         count, seconds = self.programs.compilations()
         cost = {
             "tokens": self.tokens,

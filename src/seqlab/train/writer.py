@@ -38,8 +38,11 @@ class MetricsWriter:
             )
 
     def write(self, step: int, split: str, values: Mapping[str, Any]) -> None:
-        """Write one row; values are numbers (0-d arrays too). Raises ValueError for others."""
-        if split not in SPLITS:
+        """Write one row; values are numbers (0-d arrays too). Raises ValueError for others.
+
+        split: one of SPLITS, or "test_<name>" for a variant of the tested model.
+        """
+        if split not in SPLITS and not split.startswith("test_"):
             raise ValueError(f"split: {split!r} is none of {', '.join(SPLITS)}")
         row = {name: _number(name, value) for name, value in values.items()}
         text = {name: _encode(value) for name, value in row.items()}

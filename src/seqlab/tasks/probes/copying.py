@@ -71,6 +71,10 @@ class Copy(Generated):
         return symbols
 
     def alphabet(self) -> Sequence[str]:
+        return self.names()
+
+    def names(self) -> Sequence[str]:
+        """The symbols of the source, in the order of their numbers."""
         letters = string.ascii_lowercase
         if self.symbols <= len(letters):
             return tuple(letters[: self.symbols])
@@ -131,7 +135,7 @@ class Copy(Generated):
             drawn = generator.permuted(np.broadcast_to(np.arange(shape[1]), shape), axis=1)
         else:
             drawn = generator.integers(self.symbols, size=shape)
-        names = np.array(self.alphabet(), object)[drawn].tolist()
+        names = np.array(self.names(), object)[drawn].tolist()
         return [self._record(row[:length]) for row, length in zip(names, lengths, strict=True)]
 
     def _record(self, symbols: list[str]) -> Record:
