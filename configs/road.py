@@ -34,9 +34,9 @@ def get_config(arg=None):
     config.data.filter = {"source": (1, 47), "target": (1, 47)}
     lengths(config, 48, (24, 48))
     config.model.update(dropout=0.1, depth=1, **system(BAHDANAU))
-    config.budget.parameters = 400_000
+    config.budget.parameters = 250_000
     config.train.update(
-        steps=1200,
+        steps=1000,
         batch=32,
         lr=2e-3,
         warmup=200,
@@ -44,11 +44,11 @@ def get_config(arg=None):
         clip=1.0,
         steps_per_call=100,
         eval_every=200,
-        checkpoint_every=1200,
+        checkpoint_every=1000,
     )
     config.report.update(report())
     if arg == "quick":
-        config.train.update(steps=200, warmup=50, eval_every=100, checkpoint_every=200)
+        config.train.update(steps=150, warmup=50, eval_every=50, checkpoint_every=150)
         config.evaluate.examples = 200
     elif arg == "full":
         full(config)

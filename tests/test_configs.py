@@ -16,6 +16,8 @@ SHRUNK = {
     "model.width": 16,
     "model.heads": 2,
     "model.depth": 1,
+    "budget.parameters": 0,
+    "budget.flops": 0,
     "train.steps": STEPS,
     "train.batch": 8,
     "train.lr": 1e-2,
