@@ -1,7 +1,7 @@
 """From one fixed vector to the Transformer: what does each step of the road buy?
 
 Command   python launch.py --config=configs/road.py          (about 50 minutes on 2 CPU cores)
-          python launch.py --config=configs/road.py:quick    (10 minutes, one seed: a smoke test)
+          python launch.py --config=configs/road.py:quick    (10 minutes, six systems, one seed)
           python launch.py --config=configs/road.py:full     (GPU or TPU, about a day)
           python launch.py --config=configs/road.py:example  (the run of experiments/colab.ipynb)
 Expected  One vector loses long sentences (Cho et al. 2014b), unless reversal helps it (Sutskever et
@@ -10,7 +10,10 @@ Expected  One vector loses long sentences (Cho et al. 2014b), unless reversal he
 
 Ten systems translate the help of LibreOffice, English into Chinese, with the same pieces, batches,
 steps and learning rate, each as wide as the same number of parameters without embeddings allows.
-One vector is the encoder's last state, which the decoder starts from and reads at every step.
+One vector is the encoder's last state, which the decoder starts from and reads at every step. The
+learning rate was chosen between 2e-3 and 5e-3 on one seed each of Bahdanau's attention and of the
+Pre-LN Transformer, by validation loss; it is the better one of both. The seeds of a system that no
+verdict is about are one, of the others two.
 """
 
 from seqlab.config import defaults
@@ -23,7 +26,7 @@ SYSTEMS = (RNN, LSTM, GRU, REVERSED, BOTH, BAHDANAU, DOT, GENERAL, POST, PRE)
 FIXED, ATTENTIVE = (RNN, LSTM, GRU, REVERSED, BOTH), (BAHDANAU, DOT, GENERAL, POST, PRE)
 CELLS = {RNN: "mixers.rnn.Rnn", LSTM: "mixers.lstm.Lstm"}
 LOOKS = {BAHDANAU: "b", DOT: "r+l", GENERAL: "r+g"}
-MAIN = (LSTM, REVERSED, BAHDANAU, DOT, PRE)
+MAIN = (GRU, REVERSED, BOTH, BAHDANAU, DOT, PRE)  # those that verdicts compare: two seeds
 
 
 def get_config(arg=None):
@@ -38,7 +41,7 @@ def get_config(arg=None):
     config.train.update(
         steps=1000,
         batch=32,
-        lr=2e-3,
+        lr=5e-3,
         warmup=200,
         schedule="cosine",
         clip=1.0,
@@ -62,9 +65,9 @@ def sweep(arg=None):
     if arg == "example":
         yield {}
         return
-    names = MAIN if arg == "quick" else SYSTEMS
-    for seed in {"quick": (0,), "full": (0, 1, 2)}.get(arg, (0, 1)):
-        for name in names:
+    names = {"quick": (MAIN,), "full": (SYSTEMS,) * 3}.get(arg, (SYSTEMS, MAIN))
+    for seed, each in enumerate(names):
+        for name in each:
             yield {**settings(name), "seed": seed}
 
 
@@ -235,7 +238,6 @@ def verdict():
         beats("... and by more on sources of 30 to 39 words", BAHDANAU, BOTH, "test/bleu@35"),
         beats("Additive attention beats the dot product", BAHDANAU, DOT),
         beats("The Transformer beats the recurrence with attention", PRE, BAHDANAU),
-        beats("Pre-LN beats Post-LN at two layers", PRE, POST),
         {
             "claim": "A step of the Transformer takes less time than one of Bahdanau's (here)",
             "metric": "train/step_time",
