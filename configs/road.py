@@ -36,7 +36,9 @@ def get_config(arg=None):
     corpus(config, "libreoffice_help/en-zh", "en", "zh", sizes=(2000, 3000))
     config.data.filter = {"source": (1, 47), "target": (1, 47)}
     lengths(config, 48, (24, 48))
-    config.model.update(dropout=0.1, depth=1, **system(BAHDANAU))
+    config.model.update(dropout=0.1, depth=1)
+    for key, value in system(BAHDANAU).items():
+        config.model[key] = value  # as a whole, not merged
     config.budget.parameters = 250_000
     config.train.update(
         steps=1000,
@@ -157,6 +159,9 @@ def example(config):
     lengths(config, 32, (32,))
     config.model.dropout = 0.3
     config.train.update(steps=2400, eval_every=200, checkpoint_every=200)
+    training = tuple({**f, "hue": ()} for f in figures() if f["name"] == "training")
+    config.report.update(names=(), axes=(), figures=training, verdict=(), bootstrap=())
+    config.report.question = "How well does a small GRU with attention translate everyday English?"
 
 
 def report():
