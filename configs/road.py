@@ -154,7 +154,8 @@ def full(config):
 
 def example(config):
     """Everyday sentences, read by a GRU with Bahdanau attention: small enough for a repository."""
-    corpus(config, "hsk", "en", "zh", sizes=(1500, 1500))
+    corpus(config, "hsk", "en", "zh", sizes=(1500, 0))
+    config.data.tokenizer["target"] = "data.text.characters.Characters"
     config.data.filter = {}
     lengths(config, 32, (32,))
     config.model.dropout = 0.3
