@@ -28,8 +28,8 @@ def coverage(hypothesis: Sequence[str], references: Sequence[Sequence[str]]) -> 
                    + 2 * sum over words w of max(0, t(w w) - r(w w))
         dropped  = sum over words w of max(0, r(w) - t(w))
 
-    `repeated` is the REP-score of Malaviya et al. 2018 (n = 2, weights 1 and 2) before division
-    by the reference's length. Their DROP-score needs alignments; `dropped` is 1 - clipped recall.
+    `repeated` is in the manner of the REP-score of Malaviya et al. 2018, with n = 2 and weights 1
+    and 2. Their DROP-score needs alignments; `dropped` is 1 - clipped recall.
     """
     words, pairs = Counter(hypothesis), _pairs(hypothesis)
     found = [
