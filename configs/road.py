@@ -53,8 +53,10 @@ def get_config(arg=None):
     )
     config.report.update(report())
     if arg == "quick":
-        config.train.update(steps=150, warmup=50, eval_every=50, checkpoint_every=150)
-        config.evaluate.examples = 200
+        lengths(config, 48, (48,))
+        config.train.update(steps=100, warmup=50, eval_every=50, checkpoint_every=100)
+        config.train.steps_per_call = 50
+        config.evaluate.examples = 100
     elif arg == "full":
         full(config)
     elif arg == "example":
