@@ -84,23 +84,21 @@ class Attentive(Mixer):
         context = attend(weights, source.values)
         return context[:, 0, 0].astype(jnp.float32), weights[:, 0, 0]
 
-    def hold(
-        self, p: Parameters, x: jax.Array, carry: AttentiveCarry | None, memory: Memory | None
-    ) -> MemoryCache:
-        """The source, its keys scored as far as the queries do not matter."""
+    def begin(
+        self, x: jax.Array, carry: AttentiveCarry | None, memory: Memory | None
+    ) -> tuple[Parameters, MemoryCache, AttentiveCarry]:
+        """Parameters of the score (queries of H units, keys of U), the source with its keys scored
+        as far as the queries do not matter, and the carry to go on from."""
+        specs = self.score.specs(1, 1, self.units, self.source_width)
+        p = {name: self.param(f"score_{name}", *spec) for name, spec in specs.items()}
+        start = carry or self.init_carry(x.shape[0], 0)
         if memory is None:
             source = held(None if carry is None else carry.source)
             keys, values = source.keys.astype(x.dtype), source.values.astype(x.dtype)
-            return MemoryCache(keys, values, source.mask, source.segments)
+            return p, MemoryCache(keys, values, source.mask, source.segments), start
         values = memory.x.astype(x.dtype)[:, :, None]
-        return MemoryCache(
-            self.score.keys(p, values), values, memory.view.mask, memory.view.segments
-        )
-
-    def score_parameters(self) -> Parameters:
-        """Those of the score function: queries of H units, keys of U."""
-        specs = self.score.specs(1, 1, self.units, self.source_width)
-        return {name: self.param(f"score_{name}", *spec) for name, spec in specs.items()}
+        mask, segments = memory.view.mask, memory.view.segments
+        return p, MemoryCache(self.score.keys(p, values), values, mask, segments), start
 
     def cell_parameters(self, dtype: Any, extra: int) -> tuple[Parameters, jax.Array, jax.Array]:
         """The cell's parameters, and its input kernel cut into that of x and that of the `extra`

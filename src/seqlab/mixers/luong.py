@@ -83,9 +83,7 @@ class InputFeeding(Attentive):
         carry: AttentiveCarry | None = None,
         memory: Memory | None = None,
     ) -> tuple[jax.Array, AttentiveCarry | None]:
-        p = self.score_parameters()
-        source = self.hold(p, x, carry, memory)
-        start = carry or self.init_carry(x.shape[0], 0)
+        p, source, start = self.begin(x, carry, memory)
         parameters, outer, inner = self.cell_parameters(x.dtype, self.units)
         shape = (self.source_width + self.units, self.units)
         inner = inner.astype(x.dtype)
