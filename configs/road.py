@@ -183,9 +183,9 @@ def report():
             ("test/loss", "test loss (nats a piece)"),
             ("test/repeated", "repeated"),
             ("test/dropped", "dropped (%)"),
-            ("train/step_time", "ms a step"),
             ("train/tokens", "tokens seen"),
         ),
+        "notes": notes(),
         "figures": figures(),
         "verdict": verdict(),
         "bootstrap": tuple(
@@ -193,6 +193,20 @@ def report():
             for a, b in ((REVERSED, GRU), (BAHDANAU, BOTH), (DOT, BAHDANAU), (PRE, BAHDANAU))
         ),
     }
+
+
+def notes():
+    """What the numbers do not say by themselves."""
+    return (
+        "Widths are fitted to 250,000 parameters without embeddings; embeddings and output tables "
+        "come on top and grow with the width. 1,000 steps are two epochs: a ranking of what learns "
+        "fast, not of what these models reach in the end (`:full`, not run). Early stages favour "
+        "attention that sits inside the recurrence; the Transformer and Luong's attention are still "
+        "falling. The rate 5e-3 was the better of two for Bahdanau's attention and the Pre-LN "
+        "Transformer; no other system was tried at another.\n\n"
+        "Two launchers worked on the sweep, each with one core of the machine: read compile times "
+        "accordingly (the second seed finds the programs of the first in the cache)."
+    )
 
 
 def figures():
@@ -232,7 +246,7 @@ def figures():
             "name": "cost",
             "metrics": ("test/bleu", "train/step_time"),
             "rows": "system",
-            "caption": "Quality and what a step costs on this hardware. Recurrences are serial in "
+            "caption": "Quality, and the seconds a step takes on this hardware. Recurrences are serial in "
             "time; on CPU cores, which have little to run in parallel, that costs them little.",
         },
     )
