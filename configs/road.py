@@ -200,12 +200,13 @@ def notes():
     return (
         "Widths are fitted to 250,000 parameters without embeddings; embeddings and output tables "
         "come on top and grow with the width. 1,000 steps are two epochs: a ranking of what learns "
-        "fast, not of what these models reach in the end (`:full`, not run). Early stages favour "
-        "attention that sits inside the recurrence; the Transformer and Luong's attention are still "
-        "falling. The rate 5e-3 was the better of two for Bahdanau's attention and the Pre-LN "
-        "Transformer; no other system was tried at another.\n\n"
-        "Two launchers worked on the sweep, each with one core of the machine: read compile times "
-        "accordingly (the second seed finds the programs of the first in the cache)."
+        "fast, not of what these models reach in the end (`:full`, not run). The learning rate "
+        "5e-3 was the better of two for Bahdanau's attention and the Pre-LN Transformer; no other "
+        "system was tried at another.\n\n"
+        "Two launchers worked on the sweep, each with one core: the second seed finds the compiled "
+        "programs of the first in the cache, and other work beside some runs lengthened their steps "
+        "(one of the reversed GRU to 0.2 s): differences in step time below a factor of two mean "
+        "nothing here."
     )
 
 
@@ -246,8 +247,8 @@ def figures():
             "name": "cost",
             "metrics": ("test/bleu", "train/step_time"),
             "rows": "system",
-            "caption": "Quality, and the seconds a step takes on this hardware. Recurrences are serial in "
-            "time; on CPU cores, which have little to run in parallel, that costs them little.",
+            "caption": "Quality, and the seconds a step takes on this hardware. Recurrences are "
+            "serial in time; on a CPU core, which runs little in parallel, that costs them little.",
         },
     )
 
