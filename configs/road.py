@@ -204,7 +204,7 @@ def notes():
         "5e-3 was the better of two for Bahdanau's attention and the Pre-LN Transformer; no other "
         "system was tried at another.\n\n"
         "Two launchers worked on the sweep, each with one core: the second seed finds the compiled "
-        "programs of the first in the cache, and other work beside some runs lengthened their steps "
+        "programs of the first in the cache, and other work beside some runs slowed their steps "
         "(one of the reversed GRU to 0.2 s): differences in step time below a factor of two mean "
         "nothing here."
     )
