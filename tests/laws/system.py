@@ -165,7 +165,7 @@ def options(kind: str) -> list[dict[str, Any]]:
         found.append({"reset_after": False})
     if "hidden" in known:
         found.append({"hidden": 6})
-    if "score" in known:
+    if "score" in known and "cell" not in known:
         found.append(
             {"score": "nn.scores.Concat", **({"kv_heads": 1} if "kv_heads" in known else {})}
         )

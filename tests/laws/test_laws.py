@@ -8,7 +8,8 @@ from laws.laws import OF_CARRIES, SAME_FOR_ALL, segments_do_not_see_each_other
 from laws.system import System, is_recurrent, is_valid, label, options
 from seqlab.build import parts, resolve
 
-FAMILIES = ("mixers.attention.MultiHead", "mixers.gru.Gru", "mixers.bahdanau.Bahdanau")
+GRU = "mixers.gru.Gru"  # stands for the recurrences where they share their code
+FAMILIES = ("mixers.attention.MultiHead", GRU)
 
 
 @functools.cache
@@ -30,22 +31,25 @@ def combinations(config):
     quick = {(m, p, first) for m in inside for p in positions}
     quick |= {(m, usual, first) for m in mixers}
     # Positions that act on the input do the same below any mixer.
-    quick |= {("mixers.gru.Gru", p, first) for p in positions}
+    quick |= {(GRU, p, first) for p in positions}
     quick |= {(m, usual, p) for m in FAMILIES for p in placements}
+    quick.add(("mixers.bahdanau.Bahdanau", usual, "placements.plain.Plain"))
     for mixer in mixers:
         for position in positions:
             for placement in placements:
                 slow = (mixer, position, placement) not in quick
                 yield mixer, position, placement, True, (), slow
     for mixer in mixers:
+        slow = is_recurrent(mixer) and mixer != GRU
         for extra in options(mixer)[1:]:
-            yield mixer, usual, first, True, tuple(extra.items()), False
+            yield mixer, usual, first, True, tuple(extra.items()), slow
         if is_recurrent(mixer):  # one that runs one way is causal wherever it stands
             for direction in ("bidirectional", "reverse"):
-                yield mixer, usual, first, False, ((direction, True),), False
+                yield mixer, usual, first, False, ((direction, True),), slow
         elif not resolve(mixer, "law").cross:  # what looks across sees all of the source anyway
             for position in positions:
-                yield mixer, position, first, False, (), False
+                slow = not resolve(position, "law")().acts_in_attention() and position != usual
+                yield mixer, position, first, False, (), slow
 
 
 def pytest_generate_tests(metafunc):
