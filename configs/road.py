@@ -56,7 +56,7 @@ def get_config(arg=None):
         lengths(config, 48, (48,))
         config.train.update(steps=100, warmup=50, eval_every=50, checkpoint_every=100)
         config.train.steps_per_call = 50
-        config.evaluate.examples = 100
+        config.evaluate.examples = 0
     elif arg == "full":
         full(config)
     elif arg == "example":
