@@ -52,6 +52,8 @@ def test_it_is_smaller_and_has_no_state_of_training(directory, exported):
     assert size(exported) < 0.6 * size(directory)
     assert [path.name for path in (exported / "checkpoints").iterdir()] == ["4"]
     assert not (exported / "checkpoints" / "4" / "training").exists()
+    marks = [path.read_text() for path in exported.rglob("commit_success.txt")]
+    assert marks and not any(str(exported.parent) in text for text in marks)
     lines = (exported / "predictions" / "test.jsonl").read_text().split("\n")[:-1]
     assert len(lines) == 50
     whole = (directory / "predictions" / "test.jsonl").read_text().split("\n")

@@ -99,6 +99,9 @@ class Checkpoints:
         """Save parameters alone, to load and to start from but not to resume."""
         with _quiet():
             self._orbax.save_checkpointables(step, {"weights": {"params": params}}, force=True)
+        # Orbax looks whether these are there; their text only names the path they were saved to.
+        for mark in Path(str(self._orbax.directory)).rglob("commit_success.txt"):
+            mark.write_text("Checkpoint commit was successful\n", "utf-8")
 
     def restore(self, like: TrainState, step: int | None = None) -> tuple[TrainState, dict]:
         """The state saved at `step` (default: the latest) on the devices of `like`, and the data's.
