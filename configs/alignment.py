@@ -1,7 +1,7 @@
 """Does attention carry what one vector cannot, and does it look at the word it translates?
 
 Command   python launch.py --config=configs/alignment.py
-Cost      about 25 minutes on 2 CPU cores (40 on one)
+Cost      50 minutes on one CPU core with other work beside it
 Expected  With the same budget, a fixed vector loses the words of long sources (Cho et al. 2014) and
           attention does not (Bahdanau et al. 2015; Luong et al. 2015) up to the length it was
           trained on. Beyond it nothing is promised. Weights lie on the true alignment once a model

@@ -1,7 +1,7 @@
 """From one fixed vector to the Transformer: what does each step of the road buy?
 
-Command   python launch.py --config=configs/road.py          (about 50 minutes on 2 CPU cores)
-          python launch.py --config=configs/road.py:quick    (5 minutes, six systems, one seed)
+Command   python launch.py --config=configs/road.py          (about an hour of one CPU core)
+          python launch.py --config=configs/road.py:quick    (4 minutes on 2 CPU cores, one seed)
           python launch.py --config=configs/road.py:full     (GPU or TPU, about a day)
           python launch.py --config=configs/road.py:example  (the run of experiments/colab.ipynb)
 Expected  One vector loses long sentences (Cho et al. 2014b), unless reversal helps it (Sutskever et
