@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from seqlab.mixers.base import Mixer
-from seqlab.mixers.cross import MemoryCache, held
+from seqlab.mixers.cross import MemoryCache, recall
 from seqlab.mixers.gru import Gru
 from seqlab.mixers.recurrent import Parameters, Recurrent
 from seqlab.nn.attend import attend
@@ -92,13 +92,8 @@ class Attentive(Mixer):
         specs = self.score.specs(1, 1, self.units, self.source_width)
         p = {name: self.param(f"score_{name}", *spec) for name, spec in specs.items()}
         start = carry or self.init_carry(x.shape[0], 0)
-        if memory is None:
-            source = held(None if carry is None else carry.source)
-            keys, values = source.keys.astype(x.dtype), source.values.astype(x.dtype)
-            return p, MemoryCache(keys, values, source.mask, source.segments), start
-        values = memory.x.astype(x.dtype)[:, :, None]
-        mask, segments = memory.view.mask, memory.view.segments
-        return p, MemoryCache(self.score.keys(p, values), values, mask, segments), start
+        before = None if carry is None else carry.source
+        return p, recall(self.score, p, x.dtype, memory, before), start
 
     def cell_parameters(self, dtype: Any, extra: int) -> tuple[Parameters, jax.Array, jax.Array]:
         """The cell's parameters, and its input kernel cut into that of x and that of the `extra`

@@ -1,6 +1,6 @@
 """Attention from the target to the source."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import flax.linen as nn
 import flax.struct
@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from seqlab.mixers.attention import Heads
 from seqlab.nn.masks import visible
+from seqlab.nn.scores import Parameters, Score
 from seqlab.types import Leaf, Memory, View
 
 
@@ -32,6 +33,21 @@ def held(carry: MemoryCache | None) -> MemoryCache:
     if carry is None:
         raise ValueError("attention to a source needs a memory, or a carry that holds one")
     return carry
+
+
+def recall(
+    score: Score, p: Parameters, dtype: Any, memory: Memory | None, carry: MemoryCache | None
+) -> MemoryCache:
+    """The source as one head reads it whose values are the memory itself.
+
+    Its keys are scored, as far as queries do not matter, once: when the memory is given.
+    """
+    if memory is None:
+        source = held(carry)
+        keys, values = source.keys.astype(dtype), source.values.astype(dtype)
+        return MemoryCache(keys, values, source.mask, source.segments)
+    values = memory.x.astype(dtype)[:, :, None]
+    return MemoryCache(score.keys(p, values), values, memory.view.mask, memory.view.segments)
 
 
 class Cross(Heads):

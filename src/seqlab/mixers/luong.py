@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from seqlab.mixers.attentive import Attentive, AttentiveCarry
 from seqlab.mixers.base import Mixer
-from seqlab.mixers.cross import MemoryCache, held
+from seqlab.mixers.cross import MemoryCache, recall
 from seqlab.mixers.recurrent import project
 from seqlab.nn.attend import attend
 from seqlab.nn.linear import Linear, xavier
@@ -44,16 +44,11 @@ class Luong(Mixer):
     ) -> tuple[jax.Array, MemoryCache | None]:
         specs = self.score.specs(1, 1, self.width, self.memory_width or self.width)
         p = {name: self.param(f"score_{name}", *spec) for name, spec in specs.items()}
-        if memory is not None:
-            values = memory.x.astype(x.dtype)[:, :, None]
-            keys = self.score.keys(p, values)
-            source = MemoryCache(keys, values, memory.view.mask, memory.view.segments)
-        else:
-            source = held(carry)
-        scores = self.score(p, x[:, :, None], source.keys.astype(x.dtype))
+        source = recall(self.score, p, x.dtype, memory, carry)
+        scores = self.score(p, x[:, :, None], source.keys)
         weights = self.weights(scores, visible(view, source.view))
         self.sow("intermediates", "weights", weights)
-        context = attend(weights, source.values.astype(x.dtype))[:, :, 0]
+        context = attend(weights, source.values)[:, :, 0]
         self.sow("intermediates", "heads", context)
         y = jnp.tanh(Linear(self.width, name="out")(jnp.concatenate([context, x], axis=-1)))
         return y, None if carry is None else source
