@@ -25,6 +25,7 @@ OPEN = (
     "model.encoder",
     "model.decoder",
     "report.failed",
+    "cluster.options",
 )
 
 
@@ -46,6 +47,7 @@ def defaults() -> ConfigDict:
             "decode": _decoding(),
             "report": _report(),
             "init_from": "",
+            "cluster": _cluster(),
         },
         type_safe=False,
     )
@@ -172,6 +174,7 @@ def _train() -> dict[str, Any]:
         "ema": 0.0,
         "precision": "fp32",
         "parallel": "jit",
+        "fsdp": 1,  # devices that share one copy of the state; the rest of them multiply the data
         "remat": False,
         "steps_per_call": 8,
         "eval_every": 100,
@@ -181,6 +184,21 @@ def _train() -> dict[str, Any]:
         "early_stop": 0,
         "progress": True,
         "tensorboard": False,
+    }
+
+
+def _cluster() -> dict[str, Any]:
+    """What `--executor=slurm` asks for, for each point."""
+    return {
+        "partition": "",  # "": the cluster's default
+        "minutes": 60,  # time limit; a point that needs more is requeued and goes on
+        "nodes": 1,
+        "gpus": 0,  # a node
+        "cpus": 2,  # a task: a node without GPUs and on one node, a GPU on several
+        "memory": "",  # a node, such as "16GB"; "": the cluster's default
+        "save_seconds": 120,  # how long before the limit the job is told to save
+        "concurrent": 0,  # points at a time; 0: all
+        "options": {},  # further options of sbatch: {"account": "lab", "qos": "low"}
     }
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from seqlab.build import ConfigError
 from seqlab.data.dataset import Dataset
+from seqlab.sweep.attempt import is_done
 from seqlab.sweep.overrides import apply_overrides
-from seqlab.sweep.run import is_done
 from seqlab.sweep.validation import validate
 from seqlab.train import loop
 from seqlab.train.directory import RunDirectory

@@ -14,7 +14,7 @@ CHOICES = {
     "train.optimizer.name": ("adamw", "adam", "sgd"),
     "train.schedule": ("constant", "cosine", "noam"),
     "train.precision": ("fp32", "bf16"),
-    "train.parallel": ("jit",),
+    "train.parallel": ("jit", "pmap"),
     "train.best.direction": ("min", "max"),
     "decode.method": ("greedy", "beam", "sample", "none"),
     "report.direction": ("min", "max"),
@@ -32,6 +32,10 @@ POSITIVE = (
     "train.eval_every",
     "train.keep",
     "train.lr",
+    "train.fsdp",
+    "cluster.minutes",
+    "cluster.nodes",
+    "cluster.cpus",
     "decode.max_length",
     "decode.beam",
     "decode.temperature",
@@ -52,6 +56,9 @@ NOT_NEGATIVE = (
     "decode.seed",
     "budget.parameters",
     "budget.flops",
+    "cluster.gpus",
+    "cluster.save_seconds",
+    "cluster.concurrent",
 )
 FRACTIONS = ("model.dropout", "train.label_smoothing", "train.ema")  # 0 <= value < 1
 

@@ -14,9 +14,12 @@ NO_RESULT = (
     "train.checkpoint_every",
     "train.progress",
     "train.tensorboard",
+    "train.parallel",
+    "train.fsdp",
     "data.workers",
     "data.directory",
     "report",
+    "cluster",
 )
 
 
