@@ -10,7 +10,7 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 import jax
 from jaxtyping import install_import_hook
 
-pytest_plugins = ["allowed_skips"]
+pytest_plugins = ["allowed_skips", "slurm"]
 
 install_import_hook("seqlab", "beartype.beartype")
 

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from seqlab.check.sample import sampled
+from seqlab.check.shrink import shrunk
 from seqlab.sweep.overrides import apply_overrides
 from seqlab.sweep.plan import Point, points
 from seqlab.sweep.source import Source
@@ -12,25 +14,11 @@ from toys import ROOT, train
 
 CONFIGS = sorted(path.stem for path in (ROOT / "configs").glob("*.py"))
 STEPS = 24
-SHRUNK = {
-    "model.width": 16,
-    "model.heads": 2,
-    "model.depth": 1,
-    "budget.parameters": 0,
-    "budget.flops": 0,
+LEARNS = {
     "train.steps": STEPS,
-    "train.batch": 8,
-    "train.lr": 1e-2,
-    "train.warmup": 0,
-    "train.schedule": "constant",
     "train.steps_per_call": 6,
     "train.eval_every": STEPS,
     "train.checkpoint_every": STEPS,
-    "train.progress": False,
-    "evaluate.at": (),
-    "evaluate.examples": 8,
-    "data.eval_examples": 8,
-    "decode.max_length": 4,
 }
 
 
@@ -68,30 +56,11 @@ def usual_promotion():
         yield
 
 
-def stand_in(data, folder):
-    """A few lines of the same columns for a corpus that only Debian's package manager can fetch."""
-    if not data["source"].startswith(("libreoffice_help", "ding")):
-        return {}
-    random = np.random.default_rng(0)
-    rows = ["\t".join(data["fields"].values())]
-    for _ in range(300):
-        words = random.integers(0, 12, random.integers(2, 9))
-        english = " ".join("abcdefghijkl"[word] * 3 for word in words)
-        rows.append(f"{english}\t{''.join('中文字典里的词语很少的'[word - 1] for word in words)}")
-    (folder / "corpus.tsv").write_text("\n".join(rows) + "\n", "utf-8")
-    pieces = {side: {**data["tokenizer"][side], "vocab_size": 24} for side in ("source", "target")}
-    return {
-        "data.source": str(folder / "corpus.tsv"),
-        "data.splits": {"train": "train", "valid": "validation", "test": "test"},
-        "data.tokenizer": pieces,
-    }
-
-
 @pytest.mark.parametrize("point", shrunk_points())
 def test_shrunk_it_learns(point, tmp_path):
-    data = point.config["data"]
-    changes = {"data.buckets": data["buckets"][-1:], **stand_in(data, tmp_path)}
-    options = apply_overrides(point.config, SHRUNK | changes)
+    small, _ = sampled(shrunk(point.config), tmp_path / "data")
+    variants = {"evaluate.variants": point.config["evaluate"]["variants"]}
+    options = apply_overrides(small, {**LEARNS, **variants})
     validate(options)
     directory = train(options, tmp_path / "run")
     assert "diverged" not in directory.status

@@ -1,6 +1,8 @@
 """The command line: what it trains, writes and refuses, and with which exit status."""
 
+import errno
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +19,8 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 import launch  # noqa: E402
+
+from seqlab.sweep.writing import UnwritableError  # noqa: E402
 
 CONFIG = """
 from seqlab.config import defaults
@@ -64,6 +68,16 @@ def run(overrides=None, **flags):
     launch.FLAGS.mark_as_parsed()
     with flagsaver.flagsaver(**flags):
         return launch.main(overrides or {})
+
+
+def launched(*words):
+    """The command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, str(ROOT / "launch.py"), *words],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+    )
 
 
 def test_a_sweep_leaves_an_experiment_and_is_done_only_once(config, trained, capsys):
@@ -156,18 +170,87 @@ def test_a_wrong_report_stops_before_training(config, trained, entry):
         ("--config.model.placment=x", 2, "did you mean `placement`?"),
         ("--sweep=train.lr=1e-3,fast", 2, "train.lr: expected float, got 'fast'"),
         ("--config.model.width=63", 2, "60 or 64"),
+        ("--jobs=0", 2, "--jobs: must be 1 or more, got 0"),
         ("--onfailure=stop", 1, "on_failure"),
         ("--executor=cloud", 1, "local"),
     ],
 )
 def test_a_wrong_command_line_stops_at_once_without_a_traceback(config, argument, status, says):
-    result = subprocess.run(
-        [sys.executable, str(ROOT / "launch.py"), f"--config={config}", argument],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-    )
+    result = launched(f"--config={config}", argument)
     assert result.returncode == status
     assert says in result.stderr
     assert "Traceback" not in result.stderr
     assert not Path("experiments").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"jobs": 2, "executor": "debug"}, "--jobs=2: --executor=debug trains in this process"),
+        ({"jobs": 2, "executor": "slurm"}, "--config.cluster.concurrent=2"),
+        ({"jobs": 2, "coordinator": "auto"}, "--coordinator: its processes train each point"),
+        ({"status": True, "plan": True}, "--plan and --status: choose one"),
+        ({"processes": 2}, "they go with --coordinator=HOST:PORT"),
+        ({"coordinator": "auto", "process": 0}, "they go with --coordinator=HOST:PORT"),
+        ({"coordinator": "here"}, "expected HOST:PORT or auto, got 'here'"),
+        ({"coordinator": "here:1234", "processes": 2}, "got 2 and None"),
+        ({"coordinator": "here:1234", "processes": 2, "process": 2}, "I from 0 to N-1"),
+    ],
+)
+def test_flags_that_do_not_go_together_are_refused(config, trained, given, says):
+    with pytest.raises(ConfigError, match=re.escape(says)):
+        run(config=config, **given)
+    assert not trained
+
+
+def test_the_status_of_a_sweep(config, trained, capsys):
+    assert run(config=config, status=True) == 0
+    assert "4 points: 4 pending" in capsys.readouterr().out
+    assert not Path("experiments").exists()
+    run(config=config, sweep=["train.lr=0.001,0.5"])
+    capsys.readouterr()
+    assert run(config=config, sweep=["train.lr=0.001,0.5"], status=True) == 0
+    text = capsys.readouterr().out
+    assert text.count("4/4") == 2
+    assert text.count("RuntimeError: too fast") == 2
+    assert text.endswith("4 points: 2 done, 2 failed\n")
+    assert len(trained) == 4
+
+
+def test_debugging_ends_at_the_first_error_with_the_error(config, trained):
+    with pytest.raises(RuntimeError, match="too fast"):
+        run(config=config, sweep=["train.lr=0.5,0.001"], executor="debug")
+    assert len(trained) == 1
+    assert RunDirectory(f"experiments/rates/runs/{trained[0]}").status["state"] == "failed"
+
+
+def test_a_directory_that_cannot_be_written_is_named_in_one_line(
+    config, trained, monkeypatch, capsys
+):
+    Path("taken").write_text("a file")
+    monkeypatch.setattr(launch.app, "run", lambda main, argv: main(argv))
+    monkeypatch.setattr(sys, "argv", ["launch.py"])
+    launch.FLAGS.mark_as_parsed()
+    with flagsaver.flagsaver(config=config, workdir="taken"), pytest.raises(SystemExit) as ended:
+        launch.start()
+    assert ended.value.code == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(str(Path("taken").resolve()))
+    assert line.endswith("Not a directory")
+    assert not trained
+
+
+def test_a_full_disk_is_named_in_one_line(config, trained, monkeypatch):
+    def refuse(self):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(RunDirectory, "lock", refuse)
+    with pytest.raises(UnwritableError, match="rates: cannot be written: No space left on device"):
+        run(config=config)
+
+
+def test_help_tells_flags_parts_and_exit_statuses():
+    text = launched("--help").stdout
+    for expected in ("--jobs", "--coordinator", "--[no]status", "--[no]check", "75 after SIGTERM"):
+        assert expected in text
+    assert "mixers.lstm.Lstm" in text

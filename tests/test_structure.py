@@ -28,6 +28,7 @@ BELOW = {
     "train": "types build config nn data tasks models decoding",
     "analysis": "types build config data tasks models decoding train sweep report",
     "sweep": "types build config train",
+    "check": "types build config data models train sweep analysis report",
     "report": "types build config train sweep",
     "predict": "build analysis",
     "export": "build train analysis",
@@ -82,7 +83,7 @@ def test_only_build_imports_by_name_and_nothing_unpickles():
 
 def test_only_the_checkpoints_know_orbax():
     users = {path.name for path in MODULES if any("orbax" in m for m in imported(path))}
-    assert users == {"checkpoint.py"}
+    assert users == {"checkpoint.py", "restoring.py"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())

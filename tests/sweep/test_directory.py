@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import subprocess
 
 import numpy as np
 import pytest
@@ -9,10 +11,13 @@ import pytest
 from seqlab.build import ConfigError
 from seqlab.config import defaults
 from seqlab.sweep.overrides import apply_overrides, check
-from seqlab.train.directory import RunDirectory, write_atomically
+from seqlab.train.atomic import make_atomically, write_atomically
+from seqlab.train.directory import RunDirectory
+from seqlab.train.environment import changes, code_state
 from seqlab.train.writer import MetricsWriter, history, read
 
 CONFIG = check(defaults())
+ORIGIN = {"time": "now", "host": "here", "commit": "c", "command": "python", "dirty": False}
 
 
 @pytest.mark.parametrize("name", ["runs/x", "./x", "with a space/x", "~/x"])
@@ -62,20 +67,156 @@ def test_status_fields_are_merged_removed_and_checked(tmp_path):
 def test_one_dirty_start_marks_the_run(tmp_path, monkeypatch):
     run = RunDirectory.create(tmp_path / "run", CONFIG)
     for dirty in (False, True, False):
-        found = {"time": "", "commit": "c", "command": "", "dirty": dirty}
-        monkeypatch.setattr("seqlab.train.directory.describe", lambda found=found: dict(found))
+        monkeypatch.setattr(
+            "seqlab.train.directory.describe", lambda dirty=dirty: ORIGIN | {"dirty": dirty}
+        )
         run.record_environment()
     assert run.environment["dirty"] is True
     assert len(run.environment["starts"]) == 3
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path):
+@pytest.fixture
+def code(monkeypatch):
+    """What git would say of the code: keys of `origin`, and the text of the patch."""
+    found = dict(ORIGIN, patch="")
+    monkeypatch.setattr("seqlab.train.directory.changes", lambda: found["patch"])
+    for name in ("origin", "describe"):
+        monkeypatch.setattr(
+            f"seqlab.train.directory.{name}", lambda: {key: found[key] for key in ORIGIN}
+        )
+    return found
+
+
+def test_every_start_keeps_what_made_its_code_dirty(tmp_path, code):
+    run = RunDirectory.create(tmp_path / "run", CONFIG)
+    for patch in ("", "+ one\n", "+ two\n", "+ one\n", ""):
+        code["patch"] = patch
+        run.record_environment()
+    starts = [start.get("changes") for start in run.environment["starts"]]
+    assert starts == [None, "changes.diff", "changes-2.diff", "changes.diff", None]
+    assert (run.path / "changes.diff").read_text() == "+ one\n"
+    assert (run.path / "changes-2.diff").read_text() == "+ two\n"
+    assert run.environment["starts"][0]["host"] == "here"
+
+
+def test_a_queued_run_records_what_it_was_submitted_with(tmp_path, code, caplog):
+    run = RunDirectory.create(tmp_path / "run", CONFIG)
+    code |= {"patch": "+ one\n", "dirty": True, "command": "python launch.py"}
+    run.record_submission("17_3")
+    submitted = run.environment["submitted"]
+    assert submitted == ORIGIN | {
+        "dirty": True,
+        "command": "python launch.py",
+        "job": "17_3",
+        "changes": "changes.diff",
+    }
+    assert run.status["job"] == "17_3"
+    run.record_environment()
+    assert not caplog.records
+    code |= {"patch": "", "commit": "d"}
+    run.record_environment()
+    assert "submitted with commit c, started with d" in caplog.text
+    assert "submitted with changes changes.diff, started with None" in caplog.text
+    assert run.environment["submitted"] == submitted
+    assert len(run.environment["starts"]) == 2
+
+
+def test_changes_of_a_work_tree(tmp_path):
+    def git(*arguments):
+        who = ["-c", "user.name=n", "-c", "user.email=e"]
+        subprocess.run(["git", "-C", str(tmp_path), *who, *arguments], check=True)
+
+    git("init", "-q")
+    for name in ("src/kept.py", "notes/text.md"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("a = 1\n")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    assert changes(tmp_path) == ""
+    assert code_state(tmp_path)[1] is False
+    (tmp_path / "notes" / "text.md").write_text("not code\n")
+    assert changes(tmp_path) == ""
+    (tmp_path / "src" / "kept.py").write_text("a = 2\n")
+    (tmp_path / "src" / "new.py").write_text("b = 1\n")
+    text = changes(tmp_path)
+    assert code_state(tmp_path)[1] is True
+    assert text.startswith("# not in the commit: src/new.py\ndiff --git")
+    assert text.endswith("-a = 1\n+a = 2\n")
+    (tmp_path / "saved.diff").write_text(text)
+    git("checkout", "-q", "src/kept.py")
+    git("apply", "saved.diff")
+    assert (tmp_path / "src" / "kept.py").read_text() == "a = 2\n"
+    assert changes(tmp_path / "src" / "..") == text
+
+
+def test_code_outside_a_work_tree_has_no_changes(tmp_path):
+    assert code_state(tmp_path) == (None, None)
+    assert changes(tmp_path) == ""
+
+
+def test_a_directory_of_a_process_that_does_not_write(tmp_path):
+    path = tmp_path / "run"
+    run = RunDirectory.create(path, CONFIG, writes=False)
+    with run.lock() as mine:
+        assert mine
+    run.update(state="running", step=3)
+    run.record_environment()
+    run.record_submission("17")
+    run.conventions = {"exact": "share"}
+    assert not path.exists()
+    assert run.status == {"state": "pending", "step": 0}
+    RunDirectory.create(path, CONFIG).update(step=5)
+    before = {file: file.stat().st_mtime_ns for file in path.iterdir()}
+    other = RunDirectory.create(path, CONFIG, writes=False)
+    other.update(step=9)
+    assert other.status["step"] == 5
+    assert {file: file.stat().st_mtime_ns for file in path.iterdir()} == before
+    assert not RunDirectory.open(path, writes=False).writes
+
+
+def test_a_directory_is_made_whole_or_not_at_all(tmp_path):
+    with pytest.raises(KeyboardInterrupt), make_atomically(tmp_path / "a" / "made") as scratch:
+        (scratch / "half").touch()
+        raise KeyboardInterrupt
+    assert list((tmp_path / "a").iterdir()) == []
+    (tmp_path / "a" / ".made.part").mkdir()  # what a kill leaves
+    (tmp_path / "a" / ".made.part" / "half").touch()
+    with make_atomically(tmp_path / "a" / "made") as scratch:
+        (scratch / "whole").touch()
+    assert [path.name for path in (tmp_path / "a").rglob("*")] == ["made", "whole"]
+    with pytest.raises(OSError, match="not empty"), make_atomically(tmp_path / "a" / "made"):
+        pass
+
+
+def test_an_interrupt_right_after_a_write_stays_an_interrupt(tmp_path, monkeypatch):
+    """And does not become an error, as of a file that is not there, which a run would fail of."""
+    replace = os.replace
+
+    def interrupted(*names):
+        replace(*names)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(tmp_path / "file", "new")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["new"]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError("full")
+
     path = tmp_path / "file"
     write_atomically(path, "old")
     with pytest.raises(UnicodeEncodeError):
         write_atomically(path, "\ud800")
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="full"):
+        patch.setattr("os.fsync", full)
+        write_atomically(path, b"new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+    write_atomically(path, b"\xff\n")
+    assert path.read_bytes() == b"\xff\n"
 
 
 def test_metrics_are_strict_json_and_read_back(tmp_path):

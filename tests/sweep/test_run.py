@@ -1,15 +1,25 @@
 """The executor, with stubs in place of training."""
 
-import json
+import errno
+import os
+import signal
+import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import stubs
 
 from seqlab.config import defaults
+from seqlab.sweep.attempt import FOUND
+from seqlab.sweep.ledger import entries
 from seqlab.sweep.plan import points
 from seqlab.sweep.run import run
+from seqlab.sweep.schedule import OVER
+from seqlab.train import interrupt, processes
 from seqlab.train.directory import RunDirectory
+from toys import surroundings
 
 CONFIG = defaults()
 CONFIG.train.steps = 4
@@ -72,13 +82,13 @@ def test_on_failure_stop_leaves_the_rest(tmp_path):
     assert outcome.summary() == "3 points: 1 trained, 1 failed, 1 not started"
 
 
-@pytest.mark.parametrize("signal", [KeyboardInterrupt, SystemExit])
-def test_an_interrupted_point_is_continued(tmp_path, signal):
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interrupted_point_is_continued(tmp_path, error):
     def interrupt(config, directory):
         directory.update(step=2)
-        raise signal
+        raise error
 
-    with pytest.raises(signal):
+    with pytest.raises(error):
         run(POINTS, tmp_path, Stub(interrupt))
     assert status(tmp_path, 0) == {"format": 1, "state": "pending", "step": 2}
     stub = Stub()
@@ -115,38 +125,152 @@ def test_the_directory_tells_where_the_run_came_from(tmp_path):
     assert len(environment["starts"]) == 1
 
 
+def test_a_failure_that_cannot_be_noted_is_told_whole(tmp_path, capsys, monkeypatch):
+    """As on a full disk: both are told, the first error first, and the others go on."""
+
+    def refuse(self, **fields):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def behave(config, directory):
+        if config["seed"] == 0:
+            monkeypatch.setattr(RunDirectory, "update", refuse)
+            raise ValueError("the first one broke")
+
+    assert run(POINTS[:2], tmp_path, Stub(behave)).summary() == "2 points: 2 failed"
+    told = capsys.readouterr().err
+    assert told.index("ValueError: the first one broke") < told.index("No space left on device")
+
+
+def test_a_run_whose_end_cannot_be_noted_has_failed(tmp_path, monkeypatch, capsys):
+    update = RunDirectory.update
+
+    def refuse(self, **fields):
+        if fields.get("state") == "done":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        update(self, **fields)
+
+    monkeypatch.setattr(RunDirectory, "update", refuse)
+    assert run(POINTS[:1], tmp_path, Stub()).exit_status == 1
+    assert "No space left" in status(tmp_path, 0)["traceback"]
+
+
+def test_raise_passes_the_first_error_on(tmp_path):
+    stub = Stub(fail_second)
+    with pytest.raises(ValueError, match="the second one broke"):
+        run(POINTS, tmp_path, stub, on_failure="raise")
+    assert stub.seen == [0, 1]
+    assert status(tmp_path, 1)["state"] == "failed"
+
+
+def test_being_asked_to_stop_between_two_points(tmp_path):
+    with pytest.raises(interrupt.Stopped), interrupt.catch():
+        run(POINTS, tmp_path, Stub(lambda config, directory: interrupt.ask()))
+    assert status(tmp_path, 0)["state"] == "done"
+    assert not (tmp_path / POINTS[1].id).exists()
+
+
+def test_the_status_tells_who_is_at_work(tmp_path):
+    seen = []
+    run(POINTS[:1], tmp_path, Stub(lambda config, directory: seen.append(directory.status)))
+    assert seen[0]["state"] == "running"
+    assert (seen[0]["host"], seen[0]["pid"]) == (socket.gethostname(), os.getpid())
+    assert status(tmp_path, 0) == {"format": 1, "state": "done", "step": 4}
+
+
 LAUNCHER = """
-import os, sys, time
+import sys
 from pathlib import Path
-from seqlab.config import defaults
-from seqlab.sweep.plan import points
+import stubs
 from seqlab.sweep.run import run
-from seqlab.train import directory
 
-directory.describe = lambda: {"time": "", "commit": "", "command": "", "dirty": False}
-
-def train(config, path, name):
-    with open(path / "starts", "a") as file:
-        file.write("x")
-    time.sleep(0.02)
-    directory.RunDirectory(path).update(step=config["train"]["steps"])
-
-root = Path(sys.argv[1])
-while not (root / "go").exists():
-    time.sleep(0.005)
-run(points(defaults(), [{"seed": s} for s in range(6)]), root / "runs", train)
+stubs.light()
+root, count = Path(sys.argv[1]), int(sys.argv[2])
+stubs.until(lambda: (root / "start").exists())
+sys.exit(run(stubs.sweep(count), root / "runs", stubs.train).exit_status)
 """
 
 
-def test_twenty_launchers_at_once_train_every_point_exactly_once(tmp_path):
-    command = [sys.executable, "-c", LAUNCHER, str(tmp_path)]
-    processes = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(20)]
-    (tmp_path / "go").touch()
-    for process in processes:
+@pytest.fixture
+def launchers(tmp_path):
+    """Twenty processes that start together. Yields (number of points) -> processes."""
+    found = []
+
+    def launch(count):
+        command = [sys.executable, "-c", LAUNCHER, str(tmp_path), str(count)]
+        environment = surroundings(PYTHONPATH=str(Path(stubs.__file__).parent))
+        for _ in range(20):
+            found.append(subprocess.Popen(command, stderr=subprocess.PIPE, env=environment))
+        (tmp_path / "start").touch()
+        return found
+
+    yield launch
+    for process in found:
+        process.kill()
+        process.communicate()
+
+
+def test_twenty_launchers_at_once_train_every_point_exactly_once(tmp_path, launchers):
+    for process in launchers(6):
         _, errors = process.communicate(timeout=120)
         assert process.returncode == 0, errors.decode()
-    runs = list((tmp_path / "runs").iterdir())
-    assert len(runs) == 6
-    seeds = {json.loads((path / "config.json").read_text())["seed"] for path in runs}
-    assert seeds == set(range(6))
-    assert [(path / "starts").read_text() for path in runs] == ["x"] * 6
+    assert len(list((tmp_path / "runs").iterdir())) == 6
+    assert sorted(stubs.notes(tmp_path / "began")) == list(range(6))
+
+
+def test_killing_half_of_twenty_launchers_loses_nothing(tmp_path, launchers):
+    stubs.behave(tmp_path, **{f"seed_{seed}": "wait" for seed in range(8)})
+    processes = launchers(8)
+    stubs.until(lambda: len(stubs.notes(tmp_path / "began")) == 8)
+    at_work = stubs.pids(tmp_path / "began")
+    assert len(at_work) == 8
+    waiting = [process for process in processes if process.pid not in at_work]
+    for process in processes:
+        if process.pid in at_work or process in waiting[:2]:
+            process.kill()
+    (tmp_path / "go").touch()
+    endings = []
+    for process in processes:
+        process.communicate(timeout=120)
+        endings.append(process.returncode)
+    assert sorted(endings) == [-signal.SIGKILL] * 10 + [0] * 10
+    found = entries(stubs.sweep(8), tmp_path / "runs")
+    assert {entry.state for entry in found} == {"done"}
+    assert sorted(stubs.notes(tmp_path / "began")) == sorted([*range(8)] * 2)
+    assert sorted(stubs.notes(tmp_path / "ended")) == list(range(8))
+    assert not (tmp_path / "both").exists()
+
+
+@pytest.fixture
+def several(monkeypatch):
+    """Act as one of two processes: `writes` or not, with the numbers that the writing one sends."""
+
+    def act(writes, sent=()):
+        numbers = iter(sent)
+        monkeypatch.setattr(processes, "several", lambda: True)
+        monkeypatch.setattr(processes, "writes", lambda: writes)
+        monkeypatch.setattr(processes, "any_of", lambda flag: flag)
+        monkeypatch.setattr(processes, "agreed", lambda own: next(numbers) if sent else own)
+
+    return act
+
+
+def test_processes_that_do_not_write_follow_the_one_that_does(tmp_path, several):
+    mine, skipped = FOUND.index("mine"), FOUND.index("skipped")
+    several(writes=False, sent=[0, skipped, 2, mine, OVER])
+    seen = []
+
+    def follow(config, directory, name):
+        seen.append(config["seed"])
+
+    assert run(POINTS, tmp_path, follow).summary() == "2 points: 1 trained, 1 already done"
+    assert seen == [2]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failure_ends_a_job_of_several_processes(tmp_path, several):
+    several(writes=True)
+    stub = Stub(fail_second)
+    with pytest.raises(ValueError, match="the second one broke"):
+        run(POINTS, tmp_path, stub)
+    assert stub.seen == [0, 1]
+    assert status(tmp_path, 1)["state"] == "failed"

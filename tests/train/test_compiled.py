@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from seqlab.models.pattern import stack_runs
+from seqlab.train.devices.mesh import Meshed
 from seqlab.train.dispatch import Dispatches
 from seqlab.train.evaluate import teacher_forced
 from seqlab.train.hyper import Hyper
-from seqlab.train.parallel import put_replicated
 from seqlab.train.programs import _programs, programs
 from seqlab.train.source import dataset_of
 from seqlab.train.step import sums
@@ -28,14 +28,13 @@ def epoch():
     dataset = dataset_of(LADDER)
     shared = programs(LADDER, dataset.source_vocab, dataset.target_vocab)
     stream = dataset.train_stream()
-    dispatches = Dispatches(stream, size=2)
-    hyper = put_replicated(Hyper.of(LADDER))
-    state = shared.init(put_replicated(jax.random.key(0)), hyper)
+    dispatches = Dispatches(stream, 2, shared.devices)
+    hyper = Hyper.of(LADDER)
+    state = shared.init(jax.random.key(0), hyper)
     done, seen = 0, {}
     while done < stream.per_epoch:
         batches, stacked = dispatches.next(min(2, stream.per_epoch - done))
-        count = put_replicated(np.int32(len(batches)))
-        state, _ = shared.train(state, stacked, count, hyper)
+        state, _ = shared.train(state, stacked, np.int32(len(batches)), hyper)
         done += len(batches)
         width = stacked.inputs.shape[-1]
         seen[width] = seen.get(width, 0) + len(batches)
@@ -71,12 +70,12 @@ def test_three_steps_from_a_fresh_state_compile_once():
     """The second state has the types of the first: no weak ones."""
     options = config(model__width=8, model__depth=1, model__heads=1)
     shared = programs(options, 11, 11)
-    hyper = put_replicated(Hyper.of(options))
-    state = shared.init(put_replicated(jax.random.key(0)), hyper)
+    hyper = Hyper.of(options)
+    state = shared.init(jax.random.key(0), hyper)
     one = batch([9, 5], 10)
-    stacked = put_replicated(jax.tree.map(lambda a: a[None], one))
+    stacked = Meshed().replicate(jax.tree.map(lambda a: a[None], one))
     for _ in range(3):
-        state, _ = shared.train(state, stacked, put_replicated(np.int32(1)), hyper)
+        state, _ = shared.train(state, stacked, np.int32(1), hyper)
     assert shared.train.count == 1
 
 

@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 
+from seqlab.train.devices.mesh import Meshed
 from seqlab.train.dispatch import Dispatches
 from seqlab.train.source import dataset_of
 from toys import COPY, config
 
 OPTIONS = config(task={**COPY, "epoch_examples": 30}, data__buckets=(6, 10), train__batch=4)
+DEVICES = Meshed(local=True)
 
 
 @pytest.fixture
 def stream():
-    stream = dataset_of(OPTIONS).train_stream()
+    stream = dataset_of(OPTIONS).train_stream(shard=DEVICES.shard())
     yield stream
     stream.close()
 
@@ -30,7 +32,7 @@ def indices(dispatches, count, limit=99):
 
 @pytest.fixture(scope="module")
 def alone():
-    stream = dataset_of(OPTIONS).train_stream()
+    stream = dataset_of(OPTIONS).train_stream(shard=DEVICES.shard())
     expected = [next(stream)[1].index.tolist() for _ in range(25)]
     stream.close()
     return expected
@@ -38,22 +40,22 @@ def alone():
 
 @pytest.mark.parametrize(("size", "limit"), [(1, 1), (3, 99), (8, 99), (8, 2)])
 def test_the_order_does_not_depend_on_the_size(stream, alone, size, limit):
-    assert indices(Dispatches(stream, size), 25, limit) == alone
+    assert indices(Dispatches(stream, size, DEVICES), 25, limit) == alone
 
 
 @pytest.mark.parametrize("stop", [1, 4, 7, 8, 13])
 def test_it_goes_on_from_its_state_in_the_middle_of_an_epoch(stream, alone, stop):
     """Also where a batch was read ahead that did not fit the dispatch."""
-    first = Dispatches(stream, 8)
+    first = Dispatches(stream, 8, DEVICES)
     assert indices(first, stop) == alone[:stop]
-    fresh = dataset_of(OPTIONS).train_stream()
+    fresh = dataset_of(OPTIONS).train_stream(shard=DEVICES.shard())
     fresh.restore(first.state())
-    assert indices(Dispatches(fresh, 3), 25 - stop) == alone[stop:]
+    assert indices(Dispatches(fresh, 3, DEVICES), 25 - stop) == alone[stop:]
     fresh.close()
 
 
 def test_a_dispatch_holds_one_bucket(stream):
-    dispatches = Dispatches(stream, 8)
+    dispatches = Dispatches(stream, 8, DEVICES)
     for _ in range(6):
         batches, _ = dispatches.next(8)
         assert len({batch.inputs.shape for batch in batches}) == 1

@@ -12,7 +12,7 @@ from seqlab.data.text.base import EOS, PAD
 from seqlab.decoding.method import n_best
 from seqlab.models.base import Model
 from seqlab.train.compiled import Compiled
-from seqlab.train.parallel import put_batch, replicated
+from seqlab.train.devices.mesh import here
 from seqlab.train.programs import read_by_decoding
 
 
@@ -40,7 +40,7 @@ def compile_n_best(model: Model, options: Mapping[str, Any], count: int) -> Comp
     def decode(params: Any, prompts: Any) -> Any:
         return search(model, params, *read_by_decoding(prompts))
 
-    return Compiled(decode, out_shardings=replicated())
+    return here().read(decode)
 
 
 def generate(
@@ -52,7 +52,7 @@ def generate(
     """
     found: dict[int, list[Hypothesis]] = {}
     for _, batch in prompts:
-        out = jax.device_get(decode(params, put_batch(batch, rows=0)))
+        out = jax.device_get(decode(params, here().put(batch)))
         for row, number in enumerate(np.asarray(batch.index)):
             if number < 0:
                 continue

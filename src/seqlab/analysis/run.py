@@ -25,8 +25,8 @@ from seqlab.sweep.overrides import apply_overrides
 from seqlab.train import predictions
 from seqlab.train.checkpoint import Checkpoints
 from seqlab.train.compiled import Compiled
+from seqlab.train.devices.mesh import here
 from seqlab.train.directory import RunDirectory
-from seqlab.train.parallel import put_replicated
 from seqlab.train.programs import programs
 from seqlab.train.size import abstract_params
 from seqlab.train.writer import history, read
@@ -185,7 +185,7 @@ class Run:
 
     @functools.cached_property
     def _everywhere(self) -> Any:
-        return put_replicated(self.params)
+        return here().replicate(self.params)
 
     def _search(self, config: Mapping[str, Any], nbest: int) -> Compiled:
         with trust(self.trusted):

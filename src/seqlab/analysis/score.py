@@ -11,9 +11,9 @@ from seqlab.data.dataset import Dataset
 from seqlab.models.base import Model
 from seqlab.sweep.overrides import apply_overrides
 from seqlab.train.conventions import conventions
+from seqlab.train.devices.mesh import here
 from seqlab.train.directory import RunDirectory
 from seqlab.train.evaluate import all_scores
-from seqlab.train.parallel import put_replicated
 from seqlab.train.predictions import Prediction
 from seqlab.train.programs import programs
 
@@ -72,7 +72,7 @@ def score(
         if source and dataset.task.generated:
             raise ConfigError(f"source: {config['task']['kind']} makes its own examples")
         chosen = programs(config, dataset.source_vocab, dataset.target_vocab)
-        params = put_replicated(run.params)
+        params = here().replicate(run.params)
         metrics, predictions = all_scores(config, chosen, params, dataset, split)
         found = dataset.counts((split,))
         counts = {name.removeprefix(f"{split}_"): count for name, count in found.items()}

@@ -88,8 +88,11 @@ class Dataset:
         records = list(self._split(split))  # much faster than one by one
         return [records[row] for row in rows]
 
-    def train_stream(self, batch: int = 0, unit: str = "") -> Stream:
-        """Endless training batches; batch and unit default to `train.batch` and `batch_unit`.
+    def train_stream(
+        self, batch: int = 0, unit: str = "", shard: plan.Shard = plan.WHOLE
+    ) -> Stream:
+        """Endless training batches, or a shard of each; batch and unit default to `train.batch`
+        and `batch_unit`.
 
         Batch.index is the example's number in its split; generated examples are counted on from
         epoch to epoch.
@@ -105,7 +108,7 @@ class Dataset:
                 self._config["seed"],
             )
         seed, buckets = self._config["seed"], self._data["buckets"]
-        batches = Batches(epochs, self._layout, buckets, size, unit, seed)
+        batches = Batches(epochs, self._layout, buckets, size, unit, seed, shard)
         return Stream(batches, self._data["workers"])
 
     def evaluation(

@@ -6,6 +6,7 @@ dropped) and shuffles groups of 8 batches of one bucket, so that several steps c
 and few programs are compiled: one a bucket.
 """
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,9 +15,40 @@ from jaxtyping import Int
 from seqlab.build import ConfigError
 from seqlab.data.encode import Examples
 from seqlab.data.layout import Layout
-from seqlab.types import Batch
+from seqlab.types import Batch, HostArray
 
 GROUP = 8  # batches of one bucket in a row
+
+
+@dataclasses.dataclass(frozen=True)
+class Shard:
+    """The rows of a batch that one process makes: block `index` of `count` equal ones, of a batch
+    that was filled up with filler rows to a multiple of `multiple`, which `count` divides."""
+
+    index: int = 0
+    count: int = 1
+    multiple: int = 1
+
+    def rows(self, size: int) -> int:
+        """Rows of this process, of a batch of `size` rows."""
+        return (size + -size % self.multiple) // self.count
+
+    def own(self, batch: Batch) -> Batch:
+        """Its rows of a whole batch. Filler rows have no real token, weight 0 and index -1."""
+        size = len(batch.index)
+        mine = self.rows(size)
+        start = self.index * mine
+
+        def cut(array: HostArray, filler: int = 0) -> np.ndarray:
+            part = np.asarray(array)[start : start + mine]
+            missing = [(0, mine - len(part)), *[(0, 0)] * (part.ndim - 1)]
+            return np.pad(part, missing, constant_values=filler)
+
+        fields = {name: cut(array) for name, array in vars(batch).items()}
+        return Batch(**{**fields, "index": cut(batch.index, -1)})
+
+
+WHOLE = Shard()
 
 Planned = tuple[int, np.ndarray]  # bucket, rows of the examples
 
@@ -68,10 +100,18 @@ def once(buckets: Int[np.ndarray, " R"], batch: int, unit: str) -> list[Planned]
     ]
 
 
-def lay_out(layout: Layout, examples: Examples, planned: Planned, batch: int, unit: str) -> Batch:
-    """The batch that was planned."""
+def lay_out(
+    layout: Layout,
+    examples: Examples,
+    planned: Planned,
+    batch: int,
+    unit: str,
+    shard: Shard = WHOLE,
+) -> Batch:
+    """The shard's rows of the batch that was planned."""
     bucket, rows = planned
-    return layout.batch(examples, rows, bucket, rows_in(bucket, batch, unit))
+    mine = shard.rows(rows_in(bucket, batch, unit))
+    return layout.batch(examples, rows[shard.index * mine :][:mine], bucket, mine)
 
 
 def _cut(bucket: int, rows: np.ndarray, batch: int, unit: str) -> list[Planned]:

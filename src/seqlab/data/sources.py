@@ -113,6 +113,14 @@ def records(
     return Records(builder.as_data_source(split=split), columns)
 
 
+def is_here(name: str, directory: str) -> bool:
+    """Is the data set on this machine, so that `records` downloads nothing? A path always is.
+
+    Raises ConfigError for a name that does not exist.
+    """
+    return files.is_path(name) or _builder(name, directory).is_prepared()
+
+
 def _builder(name: str, directory: str) -> Any:
     options: dict[str, Any] = {"file_format": "array_record"}
     if directory:

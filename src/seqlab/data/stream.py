@@ -25,7 +25,8 @@ READ_AHEAD = 16  # batches
 class Batches:
     """Batch i of a run as a pure function. examples: epoch -> its examples, all epochs alike.
 
-    Alike: as many examples in every bucket, so that every epoch has as many batches.
+    Alike: as many examples in every bucket, so that every epoch has as many batches. shard: the
+    rows of each batch that are made here; numbers and order are the same for all shards.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Batches:
         batch: int,
         unit: str,
         seed: int,
+        shard: plan.Shard = plan.WHOLE,
     ):
         self._examples = examples
         self._layout = layout
@@ -43,6 +45,7 @@ class Batches:
         self._batch = batch
         self._unit = unit
         self._seed = seed
+        self._shard = shard
         self._epochs: dict[int, tuple[Examples, list[plan.Planned]]] = {}
         self.per_epoch = len(self._epoch(0)[1])
         if not self.per_epoch:
@@ -53,8 +56,8 @@ class Batches:
         epoch, place = divmod(number, self.per_epoch)
         examples, batches = self._epoch(epoch)
         planned = batches[place]
-        batch = plan.lay_out(self._layout, examples, planned, self._batch, self._unit)
-        return planned[0], batch
+        size, unit = self._batch, self._unit
+        return planned[0], plan.lay_out(self._layout, examples, planned, size, unit, self._shard)
 
     def fingerprint(self) -> dict[str, Any]:
         """What the meaning of a batch number depends on."""

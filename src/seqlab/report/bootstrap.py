@@ -20,7 +20,8 @@ from seqlab.report.frame import Column, Frame
 from seqlab.report.paired import METRICS, RESAMPLES, SEED, metric_of, paired_bootstrap
 from seqlab.report.values import Names, where
 from seqlab.train import predictions
-from seqlab.train.directory import RunDirectory, write_atomically
+from seqlab.train.atomic import write_atomically
+from seqlab.train.directory import RunDirectory
 
 ENTRIES = ("metric", "better", "than")
 NUMBERS = ("better_score", "than_score", "difference", "low", "high", "p")

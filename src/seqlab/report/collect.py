@@ -20,7 +20,8 @@ from seqlab.report.frame import Frame, cell
 from seqlab.report.systems import SYSTEM, system
 from seqlab.sweep.plan import Point, lookup
 from seqlab.train import writer
-from seqlab.train.directory import RunDirectory, write_atomically
+from seqlab.train.atomic import write_atomically
+from seqlab.train.directory import RunDirectory
 
 TEXT = ("id", "state", "diverged", "commit", "device", "python", "versions", "conventions", SYSTEM)
 SERIES = re.compile(r"(.*)@([\d.]+)")

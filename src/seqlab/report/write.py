@@ -4,6 +4,7 @@ Everything is computed from results.csv (and bootstrap.csv), as written, so that
 the same README on a machine that has no runs.
 """
 
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from seqlab.report.frame import Frame
 from seqlab.report.values import Names, where
 from seqlab.report.verdict import Verdict, check_rule, judge
 from seqlab.sweep.plan import Point
-from seqlab.train.directory import write_atomically
+from seqlab.train.atomic import write_atomically
 from seqlab.train.fingerprint import digest
 
 
@@ -146,13 +147,15 @@ def _figures(folder: Path, frame: Frame, settings: Mapping[str, Any], names: Nam
         figure = chart.draw(frame, names)
         folder.mkdir(exist_ok=True)
         path = folder / f"{name}.png"
-        figure.savefig(path, dpi=160, metadata={"Software": None})
+        image = io.BytesIO()
+        figure.savefig(image, dpi=160, metadata={"Software": None})
+        write_atomically(path, image.getvalue())
         drawn.add(path)
         text = chart.caption or name.replace("_", " ")
         lines.append(f"![{text}](figures/{path.name})\n\n*{text}*")
         lines.append("\n".join(f"- {sentence}" for sentence in chart.words(frame, names)))
     for old in set(folder.glob("*.png")) - drawn:
-        old.unlink()
+        old.unlink(missing_ok=True)  # two launchers may end at once
     return lines
 
 

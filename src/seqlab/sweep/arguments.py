@@ -5,7 +5,7 @@ value by the one rule in overrides.py, and a misspelt key ends in one line with 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from seqlab.build import GROUPS, ConfigError, parts
@@ -40,6 +40,19 @@ def split(argv: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
                 raise ConfigError(f"--config.{key}: needs a value")
             found[key] = parse(key, value)
     return rest, found
+
+
+def check_against(sweep: Sequence[Mapping[str, Any]], overrides: Iterable[str]) -> None:
+    """The sweep's own values win: refuse an override that would do nothing, tell of a partial."""
+    for key in overrides:
+        setting = sum(key in point for point in sweep)
+        if setting == len(sweep):
+            raise ConfigError(
+                f"--config.{key}: the sweep sets this key; use --sweep={key}=... to replace its "
+                f"values or --only={key}=... to run some of them"
+            )
+        if setting:
+            print(f"--config.{key}: the sweep sets it itself in {setting} of {len(sweep)} points")
 
 
 def parts_help() -> str:

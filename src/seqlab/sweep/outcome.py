@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+INTERRUPTED = 130  # exit status after Ctrl-C, as shells have it
+
 
 @dataclass
 class Outcome:
@@ -10,7 +12,7 @@ class Outcome:
     trained: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
-    elsewhere: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)  # trained by another process meanwhile
     untouched: list[str] = field(default_factory=list)
 
     @property
@@ -31,7 +33,7 @@ class Outcome:
             "trained": self.trained,
             "already done": self.skipped,
             "failed": self.failed,
-            "in another process": self.elsewhere,
+            "trained by another process": self.elsewhere,
             "not started": self.untouched,
         }
         counts = [f"{len(found)} {word}" for word, found in words.items() if found]

@@ -136,10 +136,14 @@ def table(candidates: list[Point], size: Callable[[dict[str, Any]], Any]) -> str
         counts = (found.width, found.parameters, found.parameters_without_embeddings)
         mega, steps = f"{found.flops / 1e6:,.3f}", f"{point.config['train']['steps']:,}"
         lines.append([str(number), point.id, *(f"{each:,}" for each in counts), mega, steps])
+    return columns(lines, "><>>>>>")  # ids to the left
+
+
+def columns(lines: list[list[str]], sides: str) -> str:
+    """Lines of cells as aligned text. sides: "<" or ">" for each column."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    sides = [">", "<", *">>>>>"]  # ids to the left
     return "\n".join(
-        "  ".join(f"{t:{s}{w}}" for t, s, w in zip(line, sides, widths, strict=True))
+        "  ".join(f"{t:{s}{w}}" for t, s, w in zip(line, sides, widths, strict=True)).rstrip()
         for line in lines
     )
 

@@ -2,28 +2,36 @@
 
 Points that are done are skipped, interrupted and failed ones are taken up again, a failure is
 told at once and does not stop the others. Several launchers may work on one sweep: each point is
-locked while it trains.
+locked while it trains. Several processes that train each point together take it from the first.
 """
 
+import time
 from pathlib import Path
 
-from seqlab.sweep.attempt import Runner, attempt, say
+from seqlab.sweep import schedule
+from seqlab.sweep.attempt import Runner, attempt
 from seqlab.sweep.outcome import Outcome
 from seqlab.sweep.plan import Point
-
-INTERRUPTED = 130  # exit status after Ctrl-C, as shells have it
+from seqlab.sweep.schedule import OVER, WAIT, Schedule
+from seqlab.train import processes
+from seqlab.train.interrupt import Stopped, asked
 
 
 def run(points: list[Point], root: Path, runner: Runner, on_failure: str = "continue") -> Outcome:
-    """Attempt every point. on_failure: "stop" leaves the points after a failed one alone."""
-    outcome = Outcome()
-    for number, point in enumerate(points, 1):
-        if outcome.failed and on_failure == "stop":
-            outcome.add("untouched", point.id)
+    """Attempt every point.
+
+    on_failure: "stop" leaves the points after a failed one alone, "raise" passes on what it raised.
+    Raises Stopped between two points when this process was asked to stop.
+    """
+    plan = Schedule(points, root, on_failure)
+    while True:
+        number = processes.agreed(plan.take() if processes.writes() else OVER)
+        if number == OVER:
+            return plan.outcome
+        if processes.any_of(asked()):
+            raise Stopped
+        if number == WAIT:
+            time.sleep(schedule.POLL)
             continue
-        title = f"[{number}/{len(points)}] {point.id}"
-        found = attempt(point, root, runner, title)
-        if found == "elsewhere":
-            say(f"{title}: another process is at it")
-        outcome.add(found, point.id)
-    return outcome
+        found = attempt(points[number], root, runner, plan.title(number), on_failure == "raise")
+        plan.ended(number, found)

@@ -13,7 +13,6 @@ from jaxtyping import Float
 from seqlab.build import ConfigError
 from seqlab.data.dataset import Dataset
 from seqlab.tasks.base import Task
-from seqlab.train.parallel import put_batch
 from seqlab.train.programs import Programs
 from seqlab.types import Batch, HostArray
 
@@ -35,7 +34,7 @@ def alignment(
     golds = [dataset.task.alignment(record) for record in dataset.records(split)]
     tallies: dict[int, np.ndarray] = {}
     for _, batch in dataset.evaluation(split):
-        weights = np.asarray(programs.attention(params, put_batch(batch, rows=0)))
+        weights = np.asarray(programs.attention(params, programs.devices.put(batch)))
         for row, number in enumerate(np.asarray(batch.index).tolist()):
             if number >= 0:
                 check(golds[number], batch, row, f"{split} example {number}")

@@ -6,16 +6,19 @@ from typing import Any
 
 import jax
 
+Program = Callable[..., Any]
+
 
 class Compiled:
-    """A jitted function, compiled ahead of its first call for each set of argument shapes.
+    """A function compiled ahead of its first call for each set of argument shapes.
 
-    count: compilations so far. seconds: wall time they took, tracing included.
+    prepare(*arguments) -> the program for arguments of these shapes. count: compilations so far.
+    seconds: wall time they took, tracing included.
     """
 
-    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
-        self._jitted = jax.jit(function, **options)
-        self._programs: dict[Any, Callable[..., Any]] = {}
+    def __init__(self, prepare: Callable[..., Program]) -> None:
+        self._prepare = prepare
+        self._programs: dict[Any, Program] = {}
         self.count = 0
         self.seconds = 0.0
 
@@ -27,7 +30,7 @@ class Compiled:
         signature = _signature(arguments)
         if signature not in self._programs:
             start = time.perf_counter()
-            self._programs[signature] = self._jitted.lower(*arguments).compile()
+            self._programs[signature] = self._prepare(*arguments)
             self.seconds += time.perf_counter() - start
             self.count += 1
         return self._programs[signature](*arguments)

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from seqlab.data.stream import Stream
-from seqlab.train.parallel import put_batch
+from seqlab.train.devices.base import Devices
 from seqlab.types import Batch
 
 
@@ -19,8 +19,9 @@ class Dispatches:
     ones are zeros, never run.
     """
 
-    def __init__(self, stream: Stream, size: int) -> None:
+    def __init__(self, stream: Stream, size: int, devices: Devices) -> None:
         self._stream = stream
+        self._devices = devices
         self._size = size
         self._ahead: tuple[int, Batch] | None = None
         self._state = stream.state()
@@ -48,7 +49,7 @@ class Dispatches:
             rows[: len(arrays)] = arrays
             return rows
 
-        return put_batch(jax.tree.map(stack, *batches), rows=1)
+        return self._devices.put_own(jax.tree.map(stack, *batches), rows=1)
 
 
 def _shape(batch: Batch) -> tuple:

@@ -1,4 +1,4 @@
-"""Where a result came from: commit, versions, devices, command."""
+"""Where a result came from: commit and changes, versions, devices, command."""
 
 import datetime
 import importlib.metadata
@@ -14,18 +14,15 @@ PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "grain", "nump
 # What can change a result. Reports and notes written by an experiment do not make it dirty.
 CODE = ("src", "configs", "launch.py", "pyproject.toml", "constraints.txt")
 
+ROOT = Path(__file__).parents[3]
+
 
 def describe() -> dict[str, Any]:
-    """commit (None outside a git work tree), dirty, time (UTC), command, versions, devices."""
+    """What `origin` says, and python, platform, cpus, devices and versions of this process."""
     import jax  # the plan and the report need no devices
 
     devices = jax.devices()
-    commit, dirty = code_state(Path(__file__).parents[3])
-    return {
-        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "command": shlex.join(["python", *sys.argv]),
-        "commit": commit,
-        "dirty": dirty,
+    return origin() | {
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cpus": len(os.sched_getaffinity(0))
@@ -33,6 +30,18 @@ def describe() -> dict[str, Any]:
         else os.cpu_count(),
         "devices": [device.device_kind for device in devices],
         "versions": {name: _version(name) for name in PACKAGES},
+    }
+
+
+def origin() -> dict[str, Any]:
+    """commit (None outside a git work tree), dirty, time (UTC), command, host; needs no JAX."""
+    commit, dirty = code_state(ROOT)
+    return {
+        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "host": platform.node(),
+        "command": shlex.join(["python", *sys.argv]),
+        "commit": commit,
+        "dirty": dirty,
     }
 
 
@@ -45,10 +54,20 @@ def code_state(root: Path) -> tuple[str | None, bool | None]:
     return commit, changes != ""
 
 
+def changes(root: Path = ROOT) -> str:
+    """What makes the code under `root` dirty: a patch against its commit, and above it the names
+    of new files, which the patch does not hold; "" where the code is that of the commit."""
+    patch = _git(root, "diff", "--no-color", "--no-ext-diff", "HEAD", "--", *CODE)
+    new = _git(root, "ls-files", "--others", "--exclude-standard", "--", *CODE)
+    lines = [f"# not in the commit: {name}" for name in (new or "").splitlines()]
+    return "".join(f"{part}\n" for part in (*lines, patch) if part)
+
+
 def _git(root: Path, *arguments: str) -> str | None:
     command = ["git", "-C", str(root), *arguments]
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        done = subprocess.run(command, capture_output=True, check=True)
+        return done.stdout.decode(errors="replace").rstrip("\n")
     except (OSError, subprocess.CalledProcessError):
         return None
 

@@ -11,7 +11,6 @@ from jaxtyping import Float
 from seqlab.data.dataset import Dataset
 from seqlab.tasks.lengths import members
 from seqlab.train.alignment import alignment
-from seqlab.train.parallel import put_batch
 from seqlab.train.predictions import Prediction
 from seqlab.train.programs import Programs
 
@@ -31,7 +30,7 @@ def example_sums(
     `dataset.records(split, limit)`, given the true prefix."""
     numbers, sums = [np.zeros(0, int)], [np.zeros((0, 3))]
     for _, batch in dataset.evaluation(split, limit):
-        rows = np.asarray(programs.evaluate(params, put_batch(batch, rows=0)), np.float64)
+        rows = np.asarray(programs.evaluate(params, programs.devices.put(batch)), np.float64)
         index = np.asarray(batch.index)
         numbers.append(index[index >= 0])
         sums.append(rows[: len(index)][index >= 0])
@@ -87,7 +86,7 @@ def generate(
     texts: dict[int, str] = {}
     truncated: dict[int, bool] = {}
     for _, batch in prompts:
-        out = jax.device_get(programs.decode(params, put_batch(batch, rows=0)))
+        out = jax.device_get(programs.decode(params, programs.devices.put(batch)))
         for row, index in enumerate(np.asarray(batch.index)):
             if index >= 0:
                 texts[int(index)] = dataset.decode(out.tokens[row])

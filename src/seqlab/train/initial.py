@@ -17,7 +17,8 @@ def initial_params(path: str, like: Any) -> Any:
     """
     try:
         run = RunDirectory.open(Path(path))
-        checkpoints = Checkpoints(run.checkpoints, **_best(run.config))
+        best = run.config["train"]["best"]
+        checkpoints = Checkpoints.read_only(run.checkpoints, best["metric"], best["direction"])
         params, _ = checkpoints.weights(like)
         checkpoints.close()
     except (FileNotFoundError, ValueError) as error:
@@ -29,8 +30,3 @@ def initial_params(path: str, like: Any) -> Any:
             name = jax.tree_util.keystr(where)
             raise ConfigError(f"init_from: {name} has shape {new.shape}, the model {old.shape}")
     return params
-
-
-def _best(config: dict[str, Any]) -> dict[str, Any]:
-    best = config["train"]["best"]
-    return {"keep": 0, "metric": best["metric"], "direction": best["direction"]}

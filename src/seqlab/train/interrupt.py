@@ -12,13 +12,17 @@ A handler may not save itself: it may run in the middle of a step, whose buffers
 import contextlib
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from types import FrameType
 
 RESUMABLE = 75  # exit status of a process that was asked to stop and can go on (EX_TEMPFAIL)
 SIGNALS = (signal.SIGTERM, signal.SIGUSR2)
 
+TWICE = 1.0  # seconds; nearer signals are one: `timeout` and some queues send it two times
+
 _asked = threading.Event()
+_when = 0.0
 
 
 class Stopped(SystemExit):
@@ -56,6 +60,8 @@ def ask() -> None:
 
 
 def _mark(number: int, frame: FrameType | None) -> None:
-    if _asked.is_set():
+    global _when
+    if _asked.is_set() and time.monotonic() - _when > TWICE:
         raise Stopped
     _asked.set()
+    _when = time.monotonic()

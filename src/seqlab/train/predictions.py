@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from seqlab.train.directory import write_atomically
+from seqlab.train.atomic import write_atomically
 
 
 @dataclasses.dataclass(frozen=True)

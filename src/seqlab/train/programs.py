@@ -15,8 +15,10 @@ from seqlab.decoding.method import method
 from seqlab.models.attention import attention_maps
 from seqlab.models.base import Model
 from seqlab.train.compiled import Compiled
+from seqlab.train.devices.base import Devices
+from seqlab.train.devices.choose import rows_of
+from seqlab.train.devices.mesh import here
 from seqlab.train.hyper import Hyper
-from seqlab.train.parallel import replicated
 from seqlab.train.size import abstract_params, example_inputs, make_model
 from seqlab.train.state import TrainState
 from seqlab.train.step import Recipe, row_sums, train_step, train_steps
@@ -25,7 +27,7 @@ from seqlab.types import Batch
 
 @dataclasses.dataclass(frozen=True)
 class Programs:
-    """A model and its compiled functions.
+    """A model, and its functions compiled for some devices.
 
     init(key, hyper) -> TrainState. train(state, batches, count, hyper) -> (state, metrics), the
     state donated. evaluate(params, batch) -> [B, 3], summed nll, correct tokens and tokens of each
@@ -35,6 +37,7 @@ class Programs:
     """
 
     model: Model
+    devices: Devices
     init: Compiled
     train: Compiled
     evaluate: Compiled
@@ -54,8 +57,16 @@ class Programs:
         return sum(p.count for p in all_of_them), sum(p.seconds for p in all_of_them)
 
 
-def programs(config: Mapping[str, Any], source_vocabulary: int, target_vocabulary: int) -> Programs:
-    """Those of a config; configs that differ only in traced numbers get the same object."""
+def programs(
+    config: Mapping[str, Any],
+    source_vocabulary: int,
+    target_vocabulary: int,
+    devices: Devices | None = None,
+) -> Programs:
+    """Those of a config; configs that differ only in traced numbers get the same object.
+
+    devices: default those of this process, each with a copy of the parameters.
+    """
     train = config["train"]
     decides = {
         "model": {**config["model"], "dropout": bool(config["model"]["dropout"])},
@@ -67,17 +78,18 @@ def programs(config: Mapping[str, Any], source_vocabulary: int, target_vocabular
         "vocabularies": [source_vocabulary, target_vocabulary],
         "decode": config["decode"],
     }
-    return _programs(json.dumps(decides, sort_keys=True))
+    return _programs(json.dumps(decides, sort_keys=True), devices or here())
 
 
 @functools.lru_cache(maxsize=8)
-def _programs(decides: str) -> Programs:
+def _programs(decides: str, devices: Devices) -> Programs:
     config = json.loads(decides)
     train = config["train"]
     model = make_model(config, *config["vocabularies"])
-    recipe = Recipe(train["optimizer"], train["schedule"], train["accumulate"], train["ema"])
+    recipe = Recipe(
+        train["optimizer"], train["schedule"], train["accumulate"], train["ema"], rows_of(devices)
+    )
     step = functools.partial(train_step, model, recipe)
-    everywhere = replicated()
 
     def init(key: jax.Array, hyper: Hyper) -> TrainState:
         params_key, run_key = jax.random.split(key)
@@ -105,16 +117,18 @@ def _programs(decides: str) -> Programs:
 
     return Programs(
         model,
-        Compiled(init, out_shardings=everywhere),
-        Compiled(
-            functools.partial(train_steps, step),
-            donate_argnums=0,
-            out_shardings=(everywhere, everywhere),
-        ),
-        Compiled(evaluate, out_shardings=everywhere),
-        Compiled(decode, out_shardings=everywhere),
-        Compiled(attention, out_shardings=everywhere),
+        devices,
+        devices.init(init),
+        devices.train(functools.partial(train_steps, step)),
+        devices.read(evaluate),
+        devices.read(decode),
+        devices.read(attention, rows=1),
     )
+
+
+def forget() -> None:
+    """From now on every program is traced and compiled anew."""
+    _programs.cache_clear()
 
 
 def read_by_decoding(prompts: Batch) -> tuple[Any, ...]:

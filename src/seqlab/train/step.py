@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import optax
 
 from seqlab.models.base import Model
+from seqlab.train.devices.choose import Rows
 from seqlab.train.gradient_norms import gradient_norms
 from seqlab.train.hyper import Hyper
 from seqlab.train.loss import correct, cross_entropy
@@ -28,6 +29,7 @@ class Recipe:
     schedule: str
     accumulate: int = 1
     ema: bool = False
+    rows: Rows = Rows()
 
     def optimizer_for(self, hyper: Hyper) -> optax.GradientTransformation:
         """The optimizer with the numbers of `hyper`."""
@@ -73,7 +75,7 @@ def row_sums(model: Model, params: Any, batch: Batch) -> jax.Array:
 def accumulated(
     model: Model, recipe: Recipe, state: TrainState, batch: Batch, hyper: Hyper
 ) -> tuple[Any, jax.Array]:
-    """Gradient of the summed loss and the sums, over `accumulate` micro-batches.
+    """Gradient of the summed loss and the sums, over `accumulate` micro-batches and all devices.
 
     Row r belongs to micro-batch r mod accumulate, so that each keeps its share on every device.
     """
@@ -83,9 +85,9 @@ def accumulated(
         ),
         has_aux=True,
     )
-    count = recipe.accumulate
+    count, key = recipe.accumulate, recipe.rows.key(state.step_key())
     if count == 1:
-        return gradient(state.params, batch, state.step_key())
+        return recipe.rows.total(gradient(state.params, batch, key))
 
     def split(rows: jax.Array) -> jax.Array:
         missing = -rows.shape[0] % count  # filled up with rows of weight 0
@@ -96,11 +98,11 @@ def accumulated(
 
     def add(total: Any, part: tuple) -> tuple[Any, None]:
         index, micro = part
-        new = gradient(state.params, micro, jax.random.fold_in(state.step_key(), index))
+        new = gradient(state.params, micro, jax.random.fold_in(key, index))
         return jax.tree.map(jnp.add, total, new), None
 
     zero = (jax.tree.map(jnp.zeros_like, state.params), jnp.zeros(4))
-    return jax.lax.scan(add, zero, (jnp.arange(count), parts))[0]
+    return recipe.rows.total(jax.lax.scan(add, zero, (jnp.arange(count), parts))[0])
 
 
 def train_step(

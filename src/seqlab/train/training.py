@@ -1,6 +1,7 @@
 """The training loop: dispatches, evaluations and checkpoints in their order."""
 
 import dataclasses
+import os
 import statistics
 import time
 from typing import Any
@@ -10,8 +11,10 @@ import numpy as np
 from tqdm import tqdm
 
 from seqlab.data.dataset import Dataset
+from seqlab.train import interrupt, processes
 from seqlab.train.alignment import alignment
 from seqlab.train.checkpoint import Checkpoints
+from seqlab.train.devices.choose import devices_of
 from seqlab.train.diagnose import first_nonfinite
 from seqlab.train.directory import RunDirectory
 from seqlab.train.dispatch import Dispatches
@@ -19,7 +22,6 @@ from seqlab.train.evaluate import all_scores, teacher_forced
 from seqlab.train.gradient_norms import rows
 from seqlab.train.hyper import Hyper
 from seqlab.train.initial import initial_params
-from seqlab.train.parallel import put_replicated
 from seqlab.train.predictions import Prediction, save
 from seqlab.train.programs import programs
 from seqlab.train.state import TrainState
@@ -27,47 +29,60 @@ from seqlab.train.variants import variant_scores
 from seqlab.train.writer import MetricsWriter, history, read
 from seqlab.types import Batch
 
+TELL_EVERY = 5.0  # seconds between two notes of progress in the status
 PER_STEP = ("loss", "objective", "accuracy", "gradient_norm", "lr")
 
 
 class Training:
-    """The loop of one run. Its whole state is `state`, where the data stands, and `tokens`."""
+    """The loop of one run. Its whole state is `state`, where the data stands, and `tokens`.
+
+    With several processes each has one of these, and all do the same.
+    """
 
     def __init__(self, config: dict[str, Any], dataset: Dataset, checkpoints: Checkpoints) -> None:
         self.config, self.dataset, self.checkpoints = config, dataset, checkpoints
-        self.programs = programs(config, dataset.source_vocab, dataset.target_vocab)
+        self.devices = devices_of(config)
+        vocabularies = dataset.source_vocab, dataset.target_vocab
+        self.programs = programs(config, *vocabularies, self.devices)
         self.compiled_before = self.programs.compilations()
-        self.hyper = put_replicated(Hyper.of(config))
-        key = put_replicated(jax.random.key(config["seed"]))
-        self.state: TrainState = self.programs.init(key, self.hyper)
+        self.hyper = Hyper.of(config)
+        state: TrainState = self.programs.init(jax.random.key(config["seed"]), self.hyper)
         if config["init_from"]:
-            params = initial_params(config["init_from"], self.state.params)
-            self.state = dataclasses.replace(self.state, params=put_replicated(params))
-        self.stream = dataset.train_stream()
+            params = initial_params(config["init_from"], state.params)
+            params = self.devices.place(params, state.params)
+            state = dataclasses.replace(state, params=params)
+        self.state = self.devices.load(state)
+        self.stream = dataset.train_stream(shard=self.devices.shard(config["train"]["accumulate"]))
         self.step = 0
         self.tokens = 0.0  # target tokens trained on
         self.step_times: list[float] = []  # seconds, of dispatches that compiled nothing
+        self.told = 0.0  # when the status was last told of the progress
         self.evaluated: dict[str, float] = {}  # of the current step
 
     def restore(self) -> int:
         """Go on from the latest checkpoint; returns its step, 0 where there is none."""
         if self.checkpoints.steps():
-            self.state, data = self.checkpoints.restore(self.state)
+            state, data = self.checkpoints.restore(self.devices.unload(self.state))
+            self.step = int(state.step)
+            self.state = self.devices.load(state)
             self.stream.restore(data["stream"])
             self.tokens = data["tokens"]
-            self.step = int(self.state.step)
         return self.step
 
     def run(self, directory: RunDirectory, writer: MetricsWriter, name: str) -> None:
-        """Train to the end, or to the first step that is not finite."""
+        """Train to the end, or to the first step that is not finite.
+
+        Raises Stopped, after saving, when this process or another one of the run was asked to stop.
+        """
         train = self.config["train"]
-        self.dispatches = Dispatches(self.stream, train["steps_per_call"])
+        self.dispatches = Dispatches(self.stream, train["steps_per_call"], self.devices)
         bar = tqdm(
             total=train["steps"],
             initial=self.step,
             desc=name,
             unit="step",
-            disable=not train["progress"],
+            # The bars of the workers of a sweep would write over each other: they are told so.
+            disable=not (train["progress"] and processes.writes()) or "TQDM_DISABLE" in os.environ,
             dynamic_ncols=True,
         )
         try:
@@ -78,9 +93,12 @@ class Training:
                         self._diverged(directory, writer, failed)
                         break
                     self._pause(directory, writer)
+                    self._tell(directory)
                     if self._stops_early(directory):
                         directory.update(stopped_early=True)
                         break
+                    if processes.any_of(interrupt.asked()):
+                        self._stop(directory)
             self._finish(directory, writer)
         finally:
             self.stream.close()
@@ -88,7 +106,7 @@ class Training:
     def _dispatch(self, writer: MetricsWriter, bar: tqdm) -> Batch | None:
         """Train up to the next pause; returns the batch whose step was not finite, if any."""
         batches, stacked = self.dispatches.next(self._next_pause() - self.step)
-        count = put_replicated(np.int32(len(batches)))
+        count = np.int32(len(batches))
         warm = self.programs.train.ready(self.state, stacked, count, self.hyper)
         start = time.perf_counter()
         self.state, metrics = self.programs.train(self.state, stacked, count, self.hyper)
@@ -138,11 +156,24 @@ class Training:
         every = train["checkpoint_every"]
         if step == train["steps"] or (every and step % every == 0):
             self._save()
-            directory.update(step=step)
+            directory.update(step=step, saved=self.checkpoints.committed())
 
     def _save(self) -> None:
         data = {"stream": self.dispatches.state(), "tokens": self.tokens}
-        self.checkpoints.save(self.state, data, self.evaluated)
+        self.checkpoints.save(self.devices.unload(self.state), data, self.evaluated)
+
+    def _stop(self, directory: RunDirectory) -> None:
+        self._save()  # nothing to do where this step has been saved
+        self.checkpoints.wait()
+        directory.update(step=self.step, saved=self.checkpoints.committed())
+        raise interrupt.Stopped
+
+    def _tell(self, directory: RunDirectory) -> None:
+        """Note how far the run is, for whoever watches, but not so often that it costs time."""
+        if time.monotonic() - self.told > TELL_EVERY and self.step_times:
+            self.told = time.monotonic()
+            median = statistics.median(self.step_times[-20:])
+            directory.update(step=self.step, progress={"time": time.time(), "step_time": median})
 
     @property
     def weights(self) -> Any:
@@ -160,9 +191,11 @@ class Training:
     def _finish(self, directory: RunDirectory, writer: MetricsWriter) -> None:
         """Test scores of the last step and of the variants, the texts, and what the run cost."""
         predictions = self._test(writer)
-        if predictions:
+        if predictions and processes.writes():
             save(directory.predictions, predictions)
-        for split, scores in variant_scores(self.config, self.weights, self.dataset).items():
+        weights = self.devices.unload(self.weights)
+        changed = variant_scores(self.config, weights, self.dataset, self.devices)
+        for split, scores in changed.items():
             writer.write(self.step, split, scores)
         count, seconds = self.programs.compilations()
         cost = {
@@ -179,15 +212,20 @@ class Training:
         patience, best = self.config["train"]["early_stop"], self.config["train"]["best"]
         if not patience or not self.evaluated:
             return False
-        values = list(history(read(directory.metrics)).get(best["metric"], {}).values())
-        sign = 1 if best["direction"] == "min" else -1
-        scores = [sign * value for value in values]
-        return len(scores) > patience and min(scores[-patience:]) >= min(scores[:-patience])
+        ends = False
+        if processes.writes():
+            values = list(history(read(directory.metrics)).get(best["metric"], {}).values())
+            sign = 1 if best["direction"] == "min" else -1
+            scores = [sign * value for value in values]
+            ends = len(scores) > patience and min(scores[-patience:]) >= min(scores[:-patience])
+        return processes.any_of(ends)
 
     def _diverged(self, directory: RunDirectory, writer: MetricsWriter, batch: Batch) -> None:
         """Say which step and layer; the state is still the one before that step."""
         step = self.step + 1
-        layer = first_nonfinite(self.programs.model, self.state.params, batch)
+        params = self.devices.host(self.devices.unload(self.state.params))
+        layer = first_nonfinite(self.programs.model, params, self.devices.gather(batch))
         writer.write(step, "train", {"loss": float("nan")})
         directory.update(step=self.step, diverged={"step": step, "layer": layer})
-        tqdm.write(f"{directory.path.name}: not finite at step {step}, first in: {layer}")
+        if processes.writes():
+            tqdm.write(f"{directory.path.name}: not finite at step {step}, first in: {layer}")

@@ -15,9 +15,9 @@ import jax
 from seqlab.build import ConfigError
 from seqlab.data.dataset import Dataset
 from seqlab.train.assign import assign
+from seqlab.train.devices.base import Devices
 from seqlab.train.evaluate import all_scores
 from seqlab.train.lengths import check_lengths
-from seqlab.train.parallel import put_replicated
 from seqlab.train.programs import programs
 from seqlab.train.size import abstract_params, make_model
 
@@ -58,13 +58,13 @@ def check_variants(config: Mapping[str, Any], dataset: Dataset) -> None:
 
 
 def variant_scores(
-    config: Mapping[str, Any], params: Any, dataset: Dataset
+    config: Mapping[str, Any], params: Any, dataset: Dataset, devices: Devices
 ) -> dict[str, dict[str, float]]:
-    """Test scores of `params` in every variant, by split ("test_uniform")."""
+    """Test scores of `params` (global arrays) in every variant, by split ("test_uniform")."""
     found = {}
     for name, changed in variants(config).items():
-        chosen = programs(changed, dataset.source_vocab, dataset.target_vocab)
-        own = put_replicated(carried(params, abstract_params(chosen.model), name))
+        chosen = programs(changed, dataset.source_vocab, dataset.target_vocab, devices)
+        own = devices.load(carried(params, abstract_params(chosen.model), name))
         found[f"test_{name}"] = all_scores(changed, chosen, own, dataset, "test")[0]
     return found
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from seqlab.train.directory import write_atomically
+from seqlab.train.atomic import write_atomically
 
 SPLITS = ("train", "valid", "test", "model", "baseline", "data")
 
@@ -71,6 +71,19 @@ class MetricsWriter:
         kept = [row for row in rows if row["step"] <= resume]
         text = "".join(json.dumps({k: _encode(v) for k, v in row.items()}) + "\n" for row in kept)
         write_atomically(path, text)
+
+
+class NoWriter(MetricsWriter):
+    """The writer of a process that leaves writing to another one."""
+
+    def __init__(self, path: Path, resume: int = 0, tensorboard: bool = False):
+        del path, resume, tensorboard
+
+    def write(self, step: int, split: str, values: Mapping[str, Any]) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -1,0 +1,1 @@
+"""The preflight of a config: what `launch.py --check` runs before any training does."""
