@@ -81,14 +81,22 @@ class Case:
 cases = functools.cache(Case)
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["decoder", "encoder-decoder"])
-def encoder(request):
-    return request.param
+# With an encoder, one encoding of each hook; slow: all.
+BESIDE_A_SOURCE = ("base.Position", "rope.Rope", "t5.T5")
 
 
-@pytest.fixture(scope="module", params=POSITIONS)
-def case(request, encoder):
-    return cases(request.param, encoder)
+def model_kinds():
+    for encoder in (False, True):
+        for position in POSITIONS:
+            slow = encoder and position not in BESIDE_A_SOURCE
+            name = f"{position}-{'encoder-' * encoder}decoder"
+            marks = [pytest.mark.slow] if slow else []
+            yield pytest.param((position, encoder), id=name, marks=marks)
+
+
+@pytest.fixture(scope="module", params=model_kinds())
+def case(request):
+    return cases(*request.param)
 
 
 def test_prefill_and_single_steps_equal_the_whole(case):

@@ -9,7 +9,8 @@ from laws.system import System, is_recurrent, is_valid, label, options
 from seqlab.build import parts, resolve
 
 GRU = "mixers.gru.Gru"  # stands for the recurrences where they share their code
-FAMILIES = ("mixers.attention.MultiHead", GRU)
+ATTENTION = "mixers.attention.MultiHead"
+VARIED = (ATTENTION, GRU, "mixers.cross.Cross")  # whose options are tried at once
 
 
 @functools.cache
@@ -22,17 +23,16 @@ def found(group, config):
 
 
 def combinations(config):
-    """Every mixer and every position at one placement, every placement around a mixer of each
-    family; slow: the product."""
+    """Every mixer and every position at one placement, every placement around attention and, where
+    there is neither norm nor residual, a recurrence; slow: the product."""
     mixers, positions = found("mixers", config), found("positions", config)
     placements = found("placements", config)
     first, usual = "placements.pre.Pre", "positions.sinusoidal.Sinusoidal"
     inside = [mixer for mixer in mixers if resolve(mixer, "law").positional]
     quick = {(m, p, first) for m in inside for p in positions}
     quick |= {(m, usual, first) for m in mixers}
-    # Positions that act on the input do the same below any mixer.
-    quick |= {(GRU, p, first) for p in positions}
-    quick |= {(m, usual, p) for m in FAMILIES for p in placements}
+    quick |= {(ATTENTION, usual, p) for p in placements}
+    quick.add((GRU, usual, "placements.plain.Plain"))
     quick.add(("mixers.bahdanau.Bahdanau", usual, "placements.plain.Plain"))
     for mixer in mixers:
         for position in positions:
@@ -40,7 +40,7 @@ def combinations(config):
                 slow = (mixer, position, placement) not in quick
                 yield mixer, position, placement, True, (), slow
     for mixer in mixers:
-        slow = is_recurrent(mixer) and mixer != GRU
+        slow = mixer not in VARIED
         for extra in options(mixer)[1:]:
             yield mixer, usual, first, True, tuple(extra.items()), slow
         if is_recurrent(mixer):  # one that runs one way is causal wherever it stands

@@ -16,7 +16,6 @@ from seqlab.models.attention import attention_maps
 from seqlab.models.base import Model
 from seqlab.train.compiled import Compiled
 from seqlab.train.devices.base import Devices
-from seqlab.train.devices.choose import rows_of
 from seqlab.train.devices.mesh import here
 from seqlab.train.hyper import Hyper
 from seqlab.train.size import abstract_params, example_inputs, make_model
@@ -87,7 +86,7 @@ def _programs(decides: str, devices: Devices) -> Programs:
     train = config["train"]
     model = make_model(config, *config["vocabularies"])
     recipe = Recipe(
-        train["optimizer"], train["schedule"], train["accumulate"], train["ema"], rows_of(devices)
+        train["optimizer"], train["schedule"], train["accumulate"], train["ema"], devices.rows
     )
     step = functools.partial(train_step, model, recipe)
 

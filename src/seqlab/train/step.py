@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import optax
 
 from seqlab.models.base import Model
-from seqlab.train.devices.choose import Rows
+from seqlab.train.devices.rows import Rows
 from seqlab.train.gradient_norms import gradient_norms
 from seqlab.train.hyper import Hyper
 from seqlab.train.loss import correct, cross_entropy

@@ -3,7 +3,7 @@ functions are compiled."""
 
 import abc
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import numpy as np
@@ -11,6 +11,7 @@ from jax.experimental import multihost_utils
 
 from seqlab.data.plan import Shard
 from seqlab.train.compiled import Compiled
+from seqlab.train.devices.rows import Rows
 from seqlab.train.state import TrainState
 from seqlab.types import Batch
 
@@ -19,7 +20,8 @@ class Devices(abc.ABC):
     """All devices of all processes of a run.
 
     count: their number; a batch is filled up to a multiple of it with rows of weight 0. processes,
-    process: how many processes share them, and which is this one.
+    process: how many processes share them, and which is this one. rows: what the step sees of a
+    batch.
 
     A state has two forms: the one that is saved, global arrays as `jax.jit` takes them, and the one
     that the training program takes. `load` and `unload` turn one into the other; every process must
@@ -29,6 +31,7 @@ class Devices(abc.ABC):
     count: int
     processes: int
     process: int
+    rows: ClassVar[Rows] = Rows()
 
     def shard(self, parts: int = 1) -> Shard:
         """The rows of each batch that this process makes; parts: micro-batches of a batch."""

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from seqlab.train.compiled import Compiled, Program
 from seqlab.train.devices.base import Devices
 from seqlab.train.devices.mesh import Meshed
+from seqlab.train.devices.rows import Rows
 from seqlab.train.state import TrainState
 from seqlab.types import Batch
 
@@ -19,6 +20,8 @@ AXIS = "data"
 @dataclasses.dataclass(frozen=True)
 class Mapped(Devices):
     """All devices along the mapped axis `data`; arrays of the programs have it in front."""
+
+    rows: ClassVar[Rows] = Rows(AXIS)
 
     @property
     def count(self) -> int:

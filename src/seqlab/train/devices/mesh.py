@@ -22,7 +22,8 @@ BOTH = ("data", "fsdp")
 class Meshed(Devices):
     """A mesh of axes `data` and `fsdp`. fsdp: devices that share one copy of parameters and
     optimizer state, each leaf cut along its longest axis that can be cut so; the others along
-    `data` hold copies. local: the devices of this process only.
+    `data` hold copies. What only reads parameters (evaluation, decoding) first puts them together
+    on every device: once, not at every step of a search. local: the devices of this process only.
 
     Rajbhandari et al. 2020 (ZeRO 3). Raises ConfigError where fsdp does not divide the devices.
     """
@@ -88,7 +89,10 @@ class Meshed(Devices):
         return Compiled(prepare)
 
     def read(self, function: Callable[..., Any], rows: int = 0) -> Compiled:
-        return Compiled(lambda *arguments: self._compile(function, self._everywhere, arguments))
+        def gathered(params: Any, batch: Batch) -> Any:
+            return function(jax.lax.with_sharding_constraint(params, self._everywhere), batch)
+
+        return Compiled(lambda *arguments: self._compile(gathered, self._everywhere, arguments))
 
     def sharding(self, leaf: Any) -> NamedSharding:
         """Where a leaf of the state lives: decided by its shape alone, so that the moments of a
