@@ -54,7 +54,8 @@ def run(config: dict[str, Any], directory: Path, name: str) -> None:
         check_lengths(config, training.programs.model)
         variants.check_variants(config, dataset)
         resumed = training.restore()
-        log.info("%s: %s", name, f"restored step {resumed}" if resumed else "starting from scratch")
+        if processes.writes():
+            log.info("%s: %s", name, f"restored step {resumed}" if resumed else "from scratch")
         run_directory.update(step=resumed, resumed_from=resumed or None)
         opened = MetricsWriter if processes.writes() else NoWriter
         with opened(run_directory.metrics, resumed, config["train"]["tensorboard"]) as writer:
@@ -63,7 +64,7 @@ def run(config: dict[str, Any], directory: Path, name: str) -> None:
                 writer.write(0, "baseline", dataset.baselines())
                 writer.write(0, "model", dataclasses.asdict(size(config)))
             training.run(run_directory, writer, name)
-    run_directory.update(step=training.step)
+    run_directory.update(step=training.step, saved=checkpoints.committed())
 
 
 @contextlib.contextmanager
