@@ -1,5 +1,6 @@
 """Checkpoints that are not what was saved: never read as if they were, never in the way."""
 
+import gc
 import logging
 import shutil
 import time
